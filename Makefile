@@ -1,0 +1,41 @@
+# The developer's whole interface; `make help` lists it. Every target sets up what it needs first.
+
+RUN := scripts/run
+
+.PHONY: help setup demo test check bench crash format lock clean
+.DEFAULT_GOAL := help
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## create .venv with the locked dependencies, find or install Java
+	@scripts/setup
+
+demo: setup ## a car plant's streams for a minute, live in the terminal (ARGS="--seconds 10")
+	@$(RUN) millpond demo $(ARGS)
+
+test: setup ## all tests (ARGS="-k ring")
+	@$(RUN) pytest $(ARGS)
+
+check: setup ## format, lint, types, and the tests that need no Java: under a minute
+	@$(RUN) ruff format --check .
+	@$(RUN) ruff check .
+	@$(RUN) mypy
+	@$(RUN) pytest -q tests/unit millpond --ignore=millpond/spark
+
+bench: setup ## a benchmark (NAME=ingest, ARGS="--scale 0.1")
+	@$(RUN) millpond bench $(or $(NAME),ingest) $(ARGS)
+
+crash: setup ## the crash tests with 500 kills
+	@MILLPOND_CRASH_KILLS=$${MILLPOND_CRASH_KILLS:-500} $(RUN) pytest --timeout=0 tests/crash $(ARGS)
+
+format: setup ## rewrite the code as `make check` wants it
+	@$(RUN) ruff format .
+	@$(RUN) ruff check --fix .
+
+lock: setup ## choose the newest versions again and write requirements.lock
+	@scripts/lock
+
+clean: ## remove .venv and all caches
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info spark-warehouse metastore_db derby.log
+	find millpond tests -name __pycache__ -type d -prune -exec rm -rf {} +
