@@ -1,0 +1,263 @@
+"""Every setting in one place: its unit, default and reason.
+
+A setting comes from, in rising order: its default, the environment (`MILLPOND_<NAME>`), an argument of
+`millpond.connect`, and, for those of a session, `SET`. Those of a pond are fixed while it is open.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from millpond.errors import MillpondError, SqlState, closest
+
+Value = str | int | bool
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting; `choices` restricts a text, `minimum` a number."""
+
+    name: str
+    default: Value
+    unit: str
+    reason: str
+    scope: Literal["pond", "session"] = "pond"
+    choices: tuple[str, ...] = ()
+    minimum: int = 0
+
+    def parse(self, given: object) -> Value:
+        """The value that `given` stands for, or an error as PostgreSQL words it."""
+        if isinstance(self.default, bool):
+            return self._parse_bool(given)
+        if isinstance(self.default, int):
+            return self._parse_int(given)
+        text = str(given)
+        for choice in self.choices:
+            if choice.lower() == text.lower():
+                return choice
+        if self.choices:
+            raise self._invalid(given, hint=f"Available values: {', '.join(self.choices)}.")
+        return text
+
+    def _parse_bool(self, given: object) -> bool:
+        words = {
+            "true": True,
+            "on": True,
+            "yes": True,
+            "1": True,
+            "false": False,
+            "off": False,
+            "no": False,
+            "0": False,
+        }
+        word = str(given).lower()
+        if word not in words:
+            raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, f'parameter "{self.name}" requires a Boolean value')
+        return words[word]
+
+    def _parse_int(self, given: object) -> int:
+        factors = _MILLISECONDS if self.unit == "ms" else _BYTES if self.unit == "bytes" else {"": 1}
+        match = re.fullmatch(r"\s*(-?\d+)\s*([a-zA-Z]*)\s*", str(given))
+        if match is None or match[2] not in factors:
+            units = [unit for unit in factors if unit]
+            hint = f"Valid units for this parameter are {', '.join(f'{u!r}' for u in units)}." if units else None
+            raise self._invalid(given, hint=hint)
+        value = int(match[1]) * factors[match[2]]
+        if value < self.minimum:
+            raise MillpondError(
+                SqlState.INVALID_PARAMETER_VALUE,
+                f'{value} is outside the valid range for parameter "{self.name}" ({self.minimum} or more)',
+            )
+        return value
+
+    def _invalid(self, given: object, *, hint: str | None) -> MillpondError:
+        return MillpondError(
+            SqlState.INVALID_PARAMETER_VALUE, f'invalid value for parameter "{self.name}": "{given}"', hint=hint
+        )
+
+
+_MILLISECONDS = {"": 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
+_BYTES = {"": 1, "B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+
+SETTINGS: dict[str, Setting] = {
+    setting.name: setting
+    for setting in (
+        # -- of a pond ---------------------------------------------------------------------------------------
+        Setting(
+            "spark_driver_memory",
+            "4g",
+            "JVM size",
+            "Local mode runs everything in the driver; four gigabytes leave room for Python and the page cache.",
+        ),
+        Setting(
+            "spark_shuffle_partitions",
+            2,
+            "partitions",
+            "Small data dominates: a task costs 3 to 5 ms, so there are about as many partitions as cores of a laptop.",
+            minimum=1,
+        ),
+        Setting(
+            "spark_log_level",
+            "OFF",
+            "log4j level",
+            "Errors reach the user as SQL errors; Spark's own log would only repeat them on the terminal.",
+            choices=("OFF", "ERROR", "WARN", "INFO", "DEBUG"),
+        ),
+        Setting(
+            "scratch_directory",
+            "",
+            "path",
+            "Where memory streams and readers' pieces live; empty means /dev/shm where it exists, else the pond itself.",
+        ),
+        Setting(
+            "stream_capacity",
+            10_000_000,
+            "rows",
+            "Rows that a stream keeps unless its OPTIONS say otherwise: minutes of a busy stream, seconds to scan.",
+            minimum=1,
+        ),
+        Setting(
+            "stream_capacity_bytes",
+            4 << 30,
+            "bytes",
+            "Bytes that a stream keeps unless its OPTIONS say otherwise: wide rows must not fill the disk.",
+            minimum=1,
+        ),
+        Setting(
+            "table_files_max",
+            32,
+            "files",
+            "An INSERT that leaves a table with more small files than this merges them: a scan pays for each file.",
+            minimum=2,
+        ),
+        Setting(
+            "table_file_small_bytes",
+            8 << 20,
+            "bytes",
+            "Files below this size are small: merging them costs less than a scan saves.",
+            minimum=1,
+        ),
+        Setting(
+            "table_retention",
+            7 * 86_400_000,
+            "ms",
+            "VACUUM keeps files that a version of the last days may still read, as Delta Lake does by default.",
+            minimum=3_600_000,
+        ),
+        # -- of a session ------------------------------------------------------------------------------------
+        Setting(
+            "stream_scan",
+            "snapshot",
+            "choice",
+            "A SELECT on a stream reads what the ring holds now.",
+            scope="session",
+            choices=("snapshot",),
+        ),
+        Setting(
+            "statement_timeout",
+            0,
+            "ms",
+            "Cancels a statement that runs longer; 0 never does.",
+            scope="session",
+        ),
+        Setting(
+            "timezone",
+            "UTC",
+            "time zone",
+            "timestamptz values are read and shown in this zone; the engine computes in UTC only.",
+            scope="session",
+            choices=("UTC",),
+        ),
+        Setting("application_name", "", "text", "Shown to whoever watches the pond.", scope="session"),
+        Setting(
+            "client_encoding",
+            "UTF8",
+            "encoding",
+            "Text is UTF-8 everywhere.",
+            scope="session",
+            choices=("UTF8", "UTF-8", "unicode"),
+        ),
+        Setting(
+            "standard_conforming_strings",
+            True,
+            "boolean",
+            "A backslash in '...' is an ordinary character; E'...' has the escapes.",
+            scope="session",
+        ),
+    )
+}
+
+
+def find(name: str) -> Setting:
+    """The setting called `name`, whatever its case."""
+    setting = SETTINGS.get(name.lower())
+    if setting is None:
+        raise MillpondError(
+            SqlState.UNDEFINED_OBJECT,
+            f'unrecognized configuration parameter "{name}"',
+            hint=closest(name.lower(), SETTINGS),
+        )
+    return setting
+
+
+class Settings:
+    """Values of settings, layered: what is not set here comes from `below`, at last from the defaults."""
+
+    def __init__(self, below: Settings | None = None) -> None:
+        self._below = below
+        self._values: dict[str, Value] = {}
+
+    @classmethod
+    def of_pond(cls, arguments: Mapping[str, object], environment: Mapping[str, str] = os.environ) -> Settings:
+        """The settings of a pond: its environment's, then its arguments'."""
+        settings = cls()
+        for name in SETTINGS:
+            text = environment.get(f"MILLPOND_{name.upper()}")
+            if text is not None:
+                settings._values[name] = SETTINGS[name].parse(text)
+        for name, given in arguments.items():
+            settings._values[find(name).name] = find(name).parse(given)
+        return settings
+
+    def set(self, name: str, given: object) -> None:
+        """`SET name = given`."""
+        setting = find(name)
+        if setting.scope != "session":
+            raise MillpondError(
+                SqlState.CANNOT_CHANGE_RUNTIME_PARAM,
+                f'parameter "{setting.name}" cannot be changed now',
+                hint=f'Give it to millpond.connect(), or in the environment as "MILLPOND_{setting.name.upper()}".',
+            )
+        self._values[setting.name] = setting.parse(given)
+
+    def reset(self, name: str) -> None:
+        """`RESET name`."""
+        self._values.pop(find(name).name, None)
+
+    def reset_all(self) -> None:
+        self._values.clear()
+
+    def get(self, name: str) -> Value:
+        if name in self._values:
+            return self._values[name]
+        return self._below.get(name) if self._below else SETTINGS[name].default
+
+    def integer(self, name: str) -> int:
+        value = self.get(name)
+        assert isinstance(value, int)
+        return value
+
+    def text(self, name: str) -> str:
+        return str(self.get(name))
+
+    def show(self, name: str) -> str:
+        """The value as `SHOW` prints it."""
+        value = self.get(find(name).name)
+        return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+    def __iter__(self) -> Iterator[Setting]:
+        return iter(SETTINGS.values())

@@ -1,0 +1,131 @@
+"""Errors as PostgreSQL reports them: SQLSTATE, message, detail, hint and position.
+
+A mistake of the user raises `MillpondError` from where it is found; a broken invariant of ours raises
+`InternalError`. One place per outlet (shell, wire, HTTP) turns the fields into bytes.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from enum import StrEnum
+
+
+class SqlState(StrEnum):
+    """The SQLSTATE codes in use, by PostgreSQL's names."""
+
+    WARNING = "01000"
+    FEATURE_NOT_SUPPORTED = "0A000"
+    CARDINALITY_VIOLATION = "21000"
+    STRING_DATA_RIGHT_TRUNCATION = "22001"
+    NUMERIC_VALUE_OUT_OF_RANGE = "22003"
+    INVALID_DATETIME_FORMAT = "22007"
+    DATETIME_FIELD_OVERFLOW = "22008"
+    DIVISION_BY_ZERO = "22012"
+    INVALID_PARAMETER_VALUE = "22023"
+    INVALID_TEXT_REPRESENTATION = "22P02"
+    BAD_COPY_FILE_FORMAT = "22P04"
+    NOT_NULL_VIOLATION = "23502"
+    UNIQUE_VIOLATION = "23505"
+    CHECK_VIOLATION = "23514"
+    ACTIVE_SQL_TRANSACTION = "25001"
+    NO_ACTIVE_SQL_TRANSACTION = "25P01"
+    READ_ONLY_SQL_TRANSACTION = "25006"
+    IN_FAILED_SQL_TRANSACTION = "25P02"
+    DEPENDENT_OBJECTS_STILL_EXIST = "2BP01"
+    SERIALIZATION_FAILURE = "40001"
+    SYNTAX_ERROR = "42601"
+    INVALID_FOREIGN_KEY = "42830"
+    UNDEFINED_COLUMN = "42703"
+    AMBIGUOUS_COLUMN = "42702"
+    DUPLICATE_COLUMN = "42701"
+    DUPLICATE_ALIAS = "42712"
+    DATATYPE_MISMATCH = "42804"
+    CANNOT_COERCE = "42846"
+    GROUPING_ERROR = "42803"
+    WINDOWING_ERROR = "42P20"
+    WRONG_OBJECT_TYPE = "42809"
+    UNDEFINED_FUNCTION = "42883"
+    UNDEFINED_TABLE = "42P01"
+    UNDEFINED_SCHEMA = "3F000"
+    UNDEFINED_PARAMETER = "42P02"
+    UNDEFINED_OBJECT = "42704"
+    DUPLICATE_TABLE = "42P07"
+    DUPLICATE_OBJECT = "42710"
+    INVALID_TABLE_DEFINITION = "42P16"
+    INVALID_COLUMN_REFERENCE = "42P10"
+    INDETERMINATE_DATATYPE = "42P18"
+    INSUFFICIENT_PRIVILEGE = "42501"
+    PROGRAM_LIMIT_EXCEEDED = "54000"
+    TOO_MANY_COLUMNS = "54011"
+    DISK_FULL = "53100"
+    OBJECT_IN_USE = "55006"
+    OBJECT_NOT_IN_PREREQUISITE_STATE = "55000"
+    CANNOT_CHANGE_RUNTIME_PARAM = "55P02"
+    QUERY_CANCELED = "57014"
+    IO_ERROR = "58030"
+    UNDEFINED_FILE = "58P01"
+    INTERNAL_ERROR = "XX000"
+    # Class "MP" is Millpond's own.
+    STREAM_OVERRUN = "MP001"
+
+
+class MillpondError(Exception):
+    """A mistake that its user can understand and mend.
+
+    `position` is the 1-based character position in the statement's text, as in PostgreSQL.
+    """
+
+    def __init__(
+        self,
+        sqlstate: SqlState,
+        message: str,
+        *,
+        detail: str | None = None,
+        hint: str | None = None,
+        position: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.sqlstate = sqlstate
+        self.message = message
+        self.detail = detail
+        self.hint = hint
+        self.position = position
+
+    def __str__(self) -> str:
+        """All fields, one a line, as psql prints them."""
+        lines = [self.message]
+        if self.detail:
+            lines.append(f"DETAIL:  {self.detail}")
+        if self.hint:
+            lines.append(f"HINT:  {self.hint}")
+        return "\n".join(lines)
+
+
+class InternalError(MillpondError):
+    """A broken invariant: our fault, never the user's."""
+
+    def __init__(self, message: str, *, detail: str | None = None) -> None:
+        super().__init__(
+            SqlState.INTERNAL_ERROR,
+            message,
+            detail=detail,
+            hint="This is a defect of Millpond; please report it with the statement.",
+        )
+
+
+def not_supported(what: str, *, hint: str | None = None, position: int | None = None) -> MillpondError:
+    """An error for a feature that PostgreSQL has and Millpond has not."""
+    return MillpondError(SqlState.FEATURE_NOT_SUPPORTED, f"{what} is not supported", hint=hint, position=position)
+
+
+def closest(name: str, candidates: Iterable[str]) -> str | None:
+    """A hint that names the candidate nearest to `name`, if one is near.
+
+    >>> closest("statoin", ["station", "part_usage"])
+    'Perhaps you meant "station".'
+    >>> closest("x", ["station"]) is None
+    True
+    """
+    found = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
+    return f'Perhaps you meant "{found[0]}".' if found else None

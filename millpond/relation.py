@@ -1,0 +1,79 @@
+"""What the catalog knows of a relation: immutable records, the same for tables, streams, views and system relations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import pyarrow as pa
+
+from millpond.types import BIGINT, TIMESTAMPTZ, SqlType
+
+Kind = Literal["table", "stream", "view", "system"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: `default` is an expression in PostgreSQL's SQL; a hidden column is usable by name, not part of `*`."""
+
+    name: str
+    type: SqlType
+    not_null: bool = False
+    default: str | None = None
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Key:
+    """A PRIMARY KEY or UNIQUE constraint."""
+
+    name: str
+    columns: tuple[str, ...]
+    primary: bool = False
+
+
+@dataclass(frozen=True)
+class Check:
+    """A CHECK constraint; `expression` is PostgreSQL's SQL."""
+
+    name: str
+    expression: str
+
+
+TID = Column("tid", BIGINT, not_null=True, hidden=True)
+ARRIVAL_TIMESTAMP = Column("arrival_timestamp", TIMESTAMPTZ, not_null=True, hidden=True)
+STREAM_COLUMNS = (TID, ARRIVAL_TIMESTAMP)
+"""The two hidden columns of every stream."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A named relation.
+
+    `version` is the visible version of a table's Delta log; `definition` is the query of a view;
+    `options` are those of a stream.
+    """
+
+    oid: int
+    name: str
+    kind: Kind
+    columns: tuple[Column, ...]
+    keys: tuple[Key, ...] = ()
+    checks: tuple[Check, ...] = ()
+    options: dict[str, str] = field(default_factory=dict)
+    definition: str | None = None
+    version: int = 0
+    schema: str = "public"
+
+    @property
+    def visible_columns(self) -> tuple[Column, ...]:
+        """The columns that `*` stands for."""
+        return tuple(column for column in self.columns if not column.hidden)
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The visible columns as an Arrow schema."""
+        return pa.schema([pa.field(column.name, column.type.arrow) for column in self.visible_columns])
+
+    def column(self, name: str) -> Column | None:
+        return next((column for column in self.columns if column.name == name), None)
