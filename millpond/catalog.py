@@ -1,0 +1,143 @@
+"""The catalog: names, schemas and visible versions, and the one commit in which things become true.
+
+It lives in a SQL database (SQLite in the pond, or PostgreSQL) behind one SQLAlchemy Core schema. Readers
+never touch that database: they take the current `Snapshot`, an immutable map of relations. A writer hands
+over what it changed; one database transaction records all of it and the next snapshot takes its place.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from millpond.errors import InternalError, MillpondError, SqlState
+from millpond.relation import Check, Column, Key, Relation
+from millpond.types import SqlType
+
+FORMAT_VERSION = 1
+
+_metadata = sa.MetaData()
+
+_pond = sa.Table(
+    "millpond_pond",
+    _metadata,
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("value", sa.BigInteger, nullable=False),
+)
+
+_relations = sa.Table(
+    "millpond_relations",
+    _metadata,
+    sa.Column("oid", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("version", sa.BigInteger, nullable=False),
+    sa.Column("definition", sa.Text, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One committed state of the catalog."""
+
+    number: int
+    relations: Mapping[str, Relation]
+
+    def relation(self, name: str) -> Relation | None:
+        return self.relations.get(name)
+
+
+class Catalog:
+    """An open catalog; `commit_lock` is held around everything that leads to a commit."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = sa.create_engine(url)
+        if self._engine.dialect.name == "sqlite":
+            sa.event.listen(self._engine, "connect", _synchronous_sqlite)
+        self.commit_lock = threading.RLock()
+        self._oid_lock = threading.Lock()
+        _metadata.create_all(self._engine)
+        self._load()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The newest committed snapshot. Reading the attribute is atomic, so no lock is needed."""
+        return self._snapshot
+
+    def new_oid(self) -> int:
+        """An oid that was never used: directories are named after it, so it must not come back."""
+        with self._oid_lock:
+            self._oid_next += 1
+            return self._oid_next - 1
+
+    def commit(self, changes: Mapping[str, Relation | None]) -> Snapshot:
+        """Record new, changed and (None) dropped relations in one transaction, and make them the snapshot.
+
+        The caller holds `commit_lock` and has checked for conflicts.
+        """
+        number = self._snapshot.number + 1
+        with self._engine.begin() as connection:
+            for name, relation in changes.items():
+                connection.execute(sa.delete(_relations).where(_relations.c.name == name))
+                if relation is not None:
+                    connection.execute(sa.insert(_relations).values(**_to_row(relation)))
+            for key, value in (("snapshot", number), ("oid_next", self._oid_next)):
+                connection.execute(sa.update(_pond).where(_pond.c.key == key).values(value=value))
+        relations = {**self._snapshot.relations, **{n: r for n, r in changes.items() if r is not None}}
+        for name, relation in changes.items():
+            if relation is None:
+                relations.pop(name, None)
+        self._snapshot = Snapshot(number, relations)
+        return self._snapshot
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _load(self) -> None:
+        with self._engine.begin() as connection:
+            state = {row.key: row.value for row in connection.execute(sa.select(_pond))}
+            if not state:
+                state = {"format": FORMAT_VERSION, "snapshot": 0, "oid_next": 16384}
+                connection.execute(sa.insert(_pond), [{"key": k, "value": v} for k, v in state.items()])
+            rows = connection.execute(sa.select(_relations)).all()
+        if state["format"] != FORMAT_VERSION:
+            raise MillpondError(
+                SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE,
+                f"the pond has format {state['format']}, this version of Millpond reads format {FORMAT_VERSION}",
+            )
+        self._oid_next = state["oid_next"]
+        self._snapshot = Snapshot(state["snapshot"], {row.name: _from_row(row) for row in rows})
+        if any(relation.oid >= self._oid_next for relation in self._snapshot.relations.values()):
+            raise InternalError("the catalog holds an oid that was never given out")
+
+
+def _synchronous_sqlite(connection: Any, _record: object) -> None:
+    """A commit that was acknowledged must survive a loss of power: full fsync, and a log that readers do not block."""
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.close()
+
+
+def _to_row(relation: Relation) -> dict[str, Any]:
+    definition = asdict(replace(relation, version=0))
+    return {
+        "oid": relation.oid,
+        "name": relation.name,
+        "kind": relation.kind,
+        "version": relation.version,
+        "definition": json.dumps(definition),
+    }
+
+
+def _from_row(row: Any) -> Relation:
+    stored = json.loads(row.definition)
+    columns = tuple(Column(**{**column, "type": SqlType(**column["type"])}) for column in stored["columns"])
+    keys = tuple(Key(**{**key, "columns": tuple(key["columns"])}) for key in stored["keys"])
+    checks = tuple(Check(**check) for check in stored["checks"])
+    return Relation(**{**stored, "columns": columns, "keys": keys, "checks": checks, "version": row.version})
