@@ -66,6 +66,7 @@ class SqlState(StrEnum):
     IO_ERROR = "58030"
     UNDEFINED_FILE = "58P01"
     INTERNAL_ERROR = "XX000"
+    DATA_CORRUPTED = "XX001"
     # Class "MP" is Millpond's own.
     STREAM_OVERRUN = "MP001"
 

@@ -37,11 +37,13 @@ class Pins:
         """Use `key` until the returned function is called; calling it again does nothing."""
         with self._lock:
             self._counts[key] = self._counts.get(key, 0) + 1
-        released = threading.Event()
+        held = [key]
 
         def release() -> None:
-            if not released.is_set():
-                released.set()
+            with self._lock:
+                mine = bool(held)
+                held.clear()
+            if mine:
                 self._release(key)
 
         return release
