@@ -21,6 +21,9 @@ from millpond.types import SqlType
 
 FORMAT_VERSION = 1
 
+_LOCK_KEY = 0x6D696C6C706F6E64
+"""The advisory lock of a catalog in PostgreSQL: "millpond" in ASCII."""
+
 _metadata = sa.MetaData()
 
 _pond = sa.Table(
@@ -56,10 +59,15 @@ class Catalog:
     """An open catalog; `commit_lock` is held around everything that leads to a commit."""
 
     def __init__(self, url: str) -> None:
-        self._engine = sa.create_engine(url)
+        self._engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1))
+        self._lock_connection: sa.Connection | None = None
         if self._engine.dialect.name == "sqlite":
             sa.event.listen(self._engine, "connect", _synchronous_sqlite)
+        else:
+            self._lock_connection = self._lock_database()
         self.commit_lock = threading.RLock()
+        self._snapshot = Snapshot(0, {})
+        self._oid_next = 0
         self._oid_lock = threading.Lock()
         _metadata.create_all(self._engine)
         self._load()
@@ -96,7 +104,23 @@ class Catalog:
         return self._snapshot
 
     def close(self) -> None:
+        if self._lock_connection is not None:
+            self._lock_connection.close()
         self._engine.dispose()
+
+    def _lock_database(self) -> sa.Connection:
+        """One pond at a time on a database that several machines reach; the server lets go when we are gone."""
+        connection = self._engine.connect()
+        if not connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_LOCK_KEY))):
+            connection.close()
+            self._engine.dispose()
+            raise MillpondError(
+                SqlState.OBJECT_IN_USE,
+                "the catalog is already in use by another pond",
+                hint="Close that pond, or give this one a database of its own.",
+            )
+        connection.commit()
+        return connection
 
     def _load(self) -> None:
         with self._engine.begin() as connection:

@@ -97,7 +97,7 @@ SETTINGS: dict[str, Setting] = {
             "spark_shuffle_partitions",
             2,
             "partitions",
-            "Small data dominates: a task costs 3 to 5 ms, so there are about as many partitions as cores of a laptop.",
+            "Small data dominates: a task costs 3 to 5 ms, so there are about as many partitions as a laptop has cores.",
             minimum=1,
         ),
         Setting(

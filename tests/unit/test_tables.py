@@ -34,7 +34,7 @@ def rows(*numbers: int) -> pa.Table:
 
 def visible(store: TableStore, relation: Relation) -> list[int]:
     paths = store.paths(relation.oid, store.files(relation))
-    return sorted(value for path in paths for value in pq.read_table(path)["a"].to_pylist())
+    return sorted(int(str(value)) for path in paths for value in pq.read_table(path)["a"].to_pylist())
 
 
 def test_staged_files_change_nothing_until_committed(store: TableStore, table: Relation) -> None:

@@ -1,0 +1,168 @@
+"""A pond: one database, in one directory. `Pond.execute` is where a statement enters.
+
+The way of a statement, and where to read on:
+
+    text        "SELECT ..."                           Pond.execute
+    split       one or more statements                 millpond.sql.parse.split
+    parse       a record per statement                 millpond.sql.parse.parse
+    transact    a snapshot to read, changes on top     millpond.session, millpond.transaction
+    dispatch    one function per kind of statement     millpond.statements
+    bind        names and types from the catalog       millpond.sql.bind
+    translate   PostgreSQL's meaning in Spark SQL      millpond.sql.translate
+    run         files in, Arrow out                    millpond.spark.runner
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+from millpond.config import Settings
+from millpond.errors import MillpondError, SqlState
+from millpond.lock import PondLock
+from millpond.result import Result
+from millpond.services import Services
+from millpond.session import Session
+from millpond.spark import session as spark_session
+from millpond.spark.runner import Runner
+from millpond.sql.parameters import Values
+from millpond.statements.execution import Progress, Request
+from millpond.statements.insert import insert_rows
+from millpond.stores import Stores
+
+
+def connect(
+    path: str | Path | None = None, *, master: str = "local[*]", catalog: str | None = None, **settings: object
+) -> Pond:
+    """Open the pond in a directory, or a new one in a temporary directory that goes when it is closed.
+
+    `master` is Spark's master URL; `catalog` is a PostgreSQL URL instead of the SQLite file in the pond;
+    every other argument is a setting (see `millpond.config`).
+    """
+    return Pond(path, master=master, catalog=catalog, settings=settings)
+
+
+class Pond:
+    """An open pond. Several threads may use it; each has a session, a connection as it were, of its own."""
+
+    def __init__(
+        self, path: str | Path | None, *, master: str, catalog: str | None, settings: Mapping[str, object]
+    ) -> None:
+        self._temporary = path is None
+        self.path = Path(tempfile.mkdtemp(prefix="millpond-") if path is None else path).absolute()
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._settings = Settings.of_pond(settings)
+        self._lock = PondLock(self.path)
+        self._closed = False
+        try:
+            self.services = self._open(master, catalog)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._sessions = threading.local()
+        self._sessions_lock = threading.Lock()
+        self._all_sessions: list[Session] = []
+
+    # -- statements ----------------------------------------------------------------------------------------
+
+    def execute(
+        self,
+        sql: str,
+        params: Values | None = None,
+        *,
+        stdin: BinaryIO | None = None,
+        stdout: BinaryIO | None = None,
+        progress: Progress | None = None,
+    ) -> Result:
+        """Run SQL and compute its result. `params` fill `$1` or `%s`; `stdin` and `stdout` are those of COPY."""
+        return self.session.execute(sql, params, request=Request(stdin, stdout, progress))
+
+    def sql(self, sql: str, params: Values | None = None) -> Result:
+        """Run SQL; the rows of a query are pinned to now and computed when they are first read."""
+        return self.session.execute(sql, params, request=Request(lazy=True))
+
+    def insert(self, name: str, rows: object) -> int:
+        """Add rows to a stream or a table: Arrow tables and batches, pandas frames, lists of dicts or tuples.
+
+        The rows are acknowledged, as the stream's durability promises, when this returns how many there were.
+        """
+        return insert_rows(self.session, name, rows)
+
+    def interrupt(self) -> None:
+        """Cancel every statement that runs now; safe to call from any thread or signal handler."""
+        with self._sessions_lock:
+            sessions = list(self._all_sessions)
+        for session in sessions:
+            session.interrupt()
+
+    @property
+    def session(self) -> Session:
+        """The session of the calling thread."""
+        if self._closed:
+            raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, "the pond is closed")
+        session: Session | None = getattr(self._sessions, "session", None)
+        if session is None:
+            session = self._sessions.session = self.new_session()
+        return session
+
+    def new_session(self) -> Session:
+        """A session of its own, for a server that serves many clients."""
+        session = Session(self.services)
+        with self._sessions_lock:
+            self._all_sessions.append(session)
+        return session
+
+    # -- opening and closing -------------------------------------------------------------------------------
+
+    def _open(self, master: str, catalog_url: str | None) -> Services:
+        self.scratch = self._make_scratch()
+        stores = Stores.open(self.path, self.scratch, catalog_url, self._settings)
+        try:
+            runner = Runner(spark_session.start(master, self._settings, self.scratch))
+        except BaseException:
+            stores.close()
+            raise
+        return Services(stores.catalog, stores.tables, stores.streams, runner, self._settings, self.scratch)
+
+    def _make_scratch(self) -> Path:
+        """A directory for what need not survive. The pond notes where it is, so that a crash's is removed later."""
+        note = self.path / "scratch"
+        if note.exists():
+            shutil.rmtree(note.read_text(), ignore_errors=True)
+        given, memory = self._settings.text("scratch_directory"), Path("/dev/shm")
+        parent = Path(given) if given else memory if memory.is_dir() else self.path
+        scratch = parent / f"millpond-{uuid.uuid4().hex[:12]}"
+        note.write_text(str(scratch))
+        scratch.mkdir(parents=True, mode=0o700)
+        return scratch
+
+    def close(self) -> None:
+        """Close the pond; transactions still open are rolled back. Closing twice is fine."""
+        if self._closed:
+            return
+        self._closed = True
+        for session in self._all_sessions:
+            session.close()
+        self.services.close()
+        spark_session.stop(self.services.runner.session)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+        self._lock.release()
+        if self._temporary:
+            shutil.rmtree(self.path, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Pond {self.path}{' (closed)' if self._closed else ''}>"

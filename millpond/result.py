@@ -1,0 +1,153 @@
+"""The result of a statement: rows as Arrow, pandas, tuples or a Spark DataFrame, and what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+
+from millpond.types import SqlType, from_arrow
+from millpond.values import to_text
+from millpond.values.arrays import Column, pc
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REPR_ROWS_MAX = 20
+"""Rows that a repr shows: enough to recognise a result, few enough for a terminal."""
+
+
+@dataclass(frozen=True)
+class ResultColumn:
+    """A column as the client sees it; names may repeat."""
+
+    name: str
+    type: SqlType
+
+
+@dataclass(frozen=True)
+class Notice:
+    """What the client should know and need not mend."""
+
+    message: str
+    severity: str = "NOTICE"
+
+
+class Frame(Protocol):
+    """A query that is analysed and pinned to its snapshot, not yet run; see `millpond.spark.runner`."""
+
+    dataframe: Any
+
+    def collect(self) -> pa.Table: ...
+
+
+@dataclass
+class Result:
+    """What a statement gave back. The rows of a query made by `Pond.sql` are computed when they are first read."""
+
+    verb: str
+    columns: tuple[ResultColumn, ...] = ()
+    notices: list[Notice] = field(default_factory=list)
+    rows_changed: int | None = None
+    _frame: Frame | None = None
+    _table: pa.Table | None = None
+    _to_dataframe: Callable[[pa.Table], Any] | None = None
+
+    @property
+    def tag(self) -> str:
+        """The command tag, as psql shows it."""
+        if self.verb == "INSERT":
+            return f"INSERT 0 {self.rowcount}"
+        return self.verb if self.rowcount < 0 else f"{self.verb} {self.rowcount}"
+
+    @property
+    def rowcount(self) -> int:
+        """Rows returned or changed; -1 where that means nothing."""
+        if self.rows_changed is not None:
+            return self.rows_changed
+        return len(self._rows()) if self.columns else -1
+
+    def arrow(self) -> pa.Table:
+        """The rows as an Arrow table."""
+        return self._rows().rename_columns([column.name for column in self.columns])
+
+    def pandas(self) -> pd.DataFrame:
+        """The rows as a pandas frame."""
+        return self.arrow().to_pandas()
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """The rows as tuples of Python values."""
+        columns = [column.to_pylist() for column in self._rows().columns]
+        return list(zip(*columns, strict=True))
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The first row, or None."""
+        rows = self._rows().slice(0, 1)
+        return tuple(column[0].as_py() for column in rows.columns) if len(rows) else None
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.fetchall())
+
+    def spark(self) -> Any:
+        """The rows as a Spark DataFrame, pinned to the snapshot that the statement saw."""
+        names = [column.name for column in self.columns]
+        if self._frame is not None:
+            return self._frame.dataframe.toDF(*names)
+        assert self._to_dataframe is not None
+        return self._to_dataframe(self.arrow())
+
+    def text_rows(self) -> list[list[str | None]]:
+        """The rows in PostgreSQL's text form, NULL as None."""
+        table = self._rows()
+        texts = [
+            to_text(column, described.type).to_pylist()
+            for column, described in zip(table.columns, self.columns, strict=True)
+        ]
+        return [list(row) for row in zip(*texts, strict=True)]
+
+    def __repr__(self) -> str:
+        if not self.columns:
+            return self.tag
+        table = self._rows()
+        shown = Result("", self.columns, _table=table.slice(0, REPR_ROWS_MAX)).text_rows()
+        grid = [
+            [column.name for column in self.columns],
+            *[["" if cell is None else cell for cell in row] for row in shown],
+        ]
+        more = len(table) - len(shown)
+        count = f"({len(table)} row{'' if len(table) == 1 else 's'})"
+        return "\n".join([*_aligned(grid), *([f"... {more} more"] if more else []), count])
+
+    def materialise(self) -> None:
+        """Compute the rows now."""
+        self._rows()
+
+    def _rows(self) -> pa.Table:
+        if self._table is None:
+            if self._frame is None:
+                return pa.table({})
+            self._table = self._conform(self._frame.collect())
+        return self._table
+
+    def _conform(self, table: pa.Table) -> pa.Table:
+        """Give each column the type that was announced: Spark's own where binding could not know it better."""
+        columns, described = [], []
+        for column, announced in zip(table.columns, self.columns, strict=True):
+            exact = announced.type.arrow == column.type
+            described.append(announced if exact else ResultColumn(announced.name, from_arrow(column.type)))
+            columns.append(_padded(column, announced.type))
+        self.columns = tuple(described)
+        return pa.table(columns, names=[f"c{index}" for index in range(len(columns))])
+
+
+def _padded(column: Column, sql_type: SqlType) -> Column:
+    """char(n) is stored without its blanks and shown with them."""
+    return pc.utf8_rpad(column, sql_type.length) if sql_type.name == "char" and sql_type.length else column
+
+
+def _aligned(grid: list[list[str]]) -> list[str]:
+    widths = [max(len(row[index]) for row in grid) for index in range(len(grid[0]))]
+    lines = [" | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in grid]
+    return [lines[0], "-+-".join("-" * width for width in widths), *lines[1:]]

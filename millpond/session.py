@@ -1,0 +1,217 @@
+"""A session: settings and a transaction of its own, and the way of a statement from text to result."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from millpond import statements
+from millpond.config import Settings
+from millpond.errors import MillpondError, SqlState
+from millpond.result import Notice, Result
+from millpond.services import Services
+from millpond.sql.parameters import Parameters, Values
+from millpond.sql.parse import Source, parse, split
+from millpond.sql.statements import (
+    Begin,
+    Commit,
+    Delete,
+    Insert,
+    InsertLiterals,
+    Rollback,
+    Statement,
+    Truncate,
+    Update,
+)
+from millpond.statements.execution import Execution, Request
+from millpond.transaction import Transaction
+
+RETRIES_MAX = 20
+"""Times that a statement outside a transaction is run again after it lost a conflict; the losers take turns."""
+
+DEFAULT_REQUEST = Request()
+
+_numbers = itertools.count(1)
+
+
+class Session:
+    """One client's state. A session serves one thread at a time; a pond has as many as are needed."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.settings = Settings(services.settings)
+        self.transaction: Transaction | None = None
+        self.tag = f"millpond-session-{next(_numbers)}"
+        self._implicit = False
+        self._canceled: MillpondError | None = None
+
+    def execute(
+        self,
+        text: str,
+        parameters: Values | None = None,
+        *,
+        request: Request = DEFAULT_REQUEST,
+    ) -> Result:
+        """Run the statements of a text, several as one transaction, and give back the last one's result."""
+        bound: Parameters | None = None
+        if parameters is not None:
+            text, bound = Parameters.of(text, parameters)
+        sources = split(text)
+        result = Result("")
+        try:
+            for source in sources:
+                with self._located(source), self._limited():
+                    statement = parse(source.text, bound)
+                    self._join_implicit_transaction(statement, several=len(sources) > 1)
+                    result = self._run(statement, request)
+        except BaseException:
+            self._end_implicit(commit=False)
+            raise
+        self._end_implicit(commit=True)
+        return result
+
+    def _join_implicit_transaction(self, statement: Statement, *, several: bool) -> None:
+        """Several statements in one text are one transaction, unless they say otherwise themselves."""
+        if isinstance(statement, Begin | Commit | Rollback):
+            self._implicit = False
+        elif several and self.transaction is None:
+            self.transaction, self._implicit = self._services.begin(), True
+
+    def _end_implicit(self, *, commit: bool) -> None:
+        if self._implicit and self.transaction is not None:
+            self._end(commit=commit)
+        self._implicit = False
+
+    def run_directly(self, action: Callable[[Execution], int]) -> int:
+        """Run what is no SQL statement, in the open transaction or in one of its own."""
+        if self.transaction is not None:
+            return action(self._execution(self.transaction, Request(), autocommit=False))
+        transaction = self._services.begin()
+        try:
+            done = action(self._execution(transaction, Request(), autocommit=True))
+        except BaseException:
+            transaction.rollback()
+            raise
+        transaction.commit()
+        return done
+
+    def interrupt(self, reason: str = "canceling statement due to user request") -> None:
+        """Cancel the statement that runs now; safe to call from another thread."""
+        self._canceled = MillpondError(SqlState.QUERY_CANCELED, reason)
+        self._services.runner.interrupt(self.tag)
+
+    def close(self) -> None:
+        if self.transaction is not None:
+            self._end(commit=False)
+
+    # -- transactions --------------------------------------------------------------------------------------
+
+    def _run(self, statement: Statement, request: Request) -> Result:
+        if isinstance(statement, Begin | Commit | Rollback):
+            return self._control(statement)
+        if self.transaction is not None:
+            if self.transaction.failed:
+                message = "current transaction is aborted, commands ignored until end of transaction block"
+                raise MillpondError(SqlState.IN_FAILED_SQL_TRANSACTION, message)
+            try:
+                return self._dispatch(statement, self.transaction, request, autocommit=False)
+            except BaseException:
+                self.transaction.failed = True
+                raise
+        return self._autocommit(statement, request)
+
+    def _autocommit(self, statement: Statement, request: Request) -> Result:
+        """A transaction for one statement. It sees the newest state, so after a lost conflict it runs again."""
+        try:
+            return self._attempt(statement, request)
+        except MillpondError as error:
+            again = isinstance(statement, Insert | InsertLiterals | Update | Delete | Truncate)
+            if error.sqlstate is not SqlState.SERIALIZATION_FAILURE or not again:
+                raise
+        with self._services.retry_turn:
+            for attempt in range(RETRIES_MAX):
+                try:
+                    return self._attempt(statement, request)
+                except MillpondError as error:
+                    if error.sqlstate is not SqlState.SERIALIZATION_FAILURE or attempt == RETRIES_MAX - 1:
+                        raise
+        raise AssertionError("the loop above returns or raises")
+
+    def _attempt(self, statement: Statement, request: Request) -> Result:
+        transaction = self._services.begin()
+        try:
+            result = self._dispatch(statement, transaction, request, autocommit=True)
+        except BaseException:
+            transaction.rollback()
+            raise
+        transaction.commit()
+        return result
+
+    def _dispatch(
+        self, statement: Statement, transaction: Transaction, request: Request, *, autocommit: bool
+    ) -> Result:
+        execution = self._execution(transaction, request, autocommit=autocommit)
+        result = statements.run(execution, statement)
+        if not request.lazy:
+            result.materialise()
+        result.notices.extend(execution.notices)
+        return result
+
+    def _execution(self, transaction: Transaction, request: Request, *, autocommit: bool) -> Execution:
+        return Execution(self._services, self.settings, transaction, self.tag, autocommit, request)
+
+    def _control(self, statement: Begin | Commit | Rollback) -> Result:
+        if isinstance(statement, Begin):
+            if self.transaction is not None:
+                return Result("BEGIN", notices=[Notice("there is already a transaction in progress", "WARNING")])
+            self.transaction = self._services.begin(read_only=statement.read_only)
+            return Result("BEGIN")
+        tag = "COMMIT" if isinstance(statement, Commit) else "ROLLBACK"
+        if self.transaction is None:
+            return Result(tag, notices=[Notice("there is no transaction in progress", "WARNING")])
+        if isinstance(statement, Commit) and self.transaction.failed:
+            tag = "ROLLBACK"
+        self._end(commit=tag == "COMMIT")
+        return Result(tag)
+
+    def _end(self, *, commit: bool) -> None:
+        assert self.transaction is not None
+        transaction, self.transaction = self.transaction, None
+        if commit:
+            transaction.commit()
+        else:
+            transaction.rollback()
+
+    # -- errors --------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _located(self, source: Source) -> Iterator[None]:
+        """Positions count from the start of the whole text."""
+        try:
+            yield
+        except MillpondError as error:
+            if error.position is not None:
+                error.position += source.offset
+            raise
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        """Cancel the statement when its time is up, and name the one who canceled it."""
+        self._canceled = None
+        timeout_ms = self.settings.integer("statement_timeout")
+        timer = None
+        if timeout_ms:
+            reason = "canceling statement due to statement timeout"
+            timer = threading.Timer(timeout_ms / 1000, self.interrupt, [reason])
+            timer.start()
+        try:
+            yield
+        except MillpondError as error:
+            if error.sqlstate is SqlState.QUERY_CANCELED and self._canceled is not None:
+                raise self._canceled from error
+            raise
+        finally:
+            if timer is not None:
+                timer.cancel()

@@ -1,0 +1,43 @@
+"""Spark's failures as SQL errors: finds the cause in what Spark throws, whatever it is wrapped in."""
+
+from __future__ import annotations
+
+import re
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from millpond.errors import MillpondError, SqlState
+from millpond.sql.runtime_errors import from_spark
+
+SparkFailure = (PySparkException, Py4JJavaError)
+
+
+def sql_error(error: BaseException) -> MillpondError:
+    """The SQL error of a failure."""
+    if isinstance(error, PySparkException):
+        condition, message = error.getCondition() or "", str(error)
+        sqlstate, parameters = error.getSqlState(), error.getMessageParameters() or {}
+    else:
+        assert isinstance(error, Py4JJavaError)
+        message = _root_message(error)
+        condition, sqlstate, parameters = _bracketed(message), None, {}
+    if "SPARK_JOB_CANCELLED" in (condition, _bracketed(message)) or "SPARK_JOB_CANCELLED" in message:
+        return MillpondError(SqlState.QUERY_CANCELED, "canceling statement due to user request")
+    return from_spark(condition, sqlstate, parameters, message)
+
+
+def _root_message(error: Py4JJavaError) -> str:
+    """The message of the innermost cause that names its condition; threads that waited wrap it."""
+    cause, message = error.java_exception, str(error)
+    while cause is not None:
+        found = cause.getMessage() or ""
+        message = found if _bracketed(found) or not _bracketed(message) else message
+        cause = cause.getCause()
+    return message
+
+
+def _bracketed(message: str) -> str:
+    """`[CONDITION]` at the start of a message."""
+    found = re.match(r"\[([A-Z0-9_.]+)\]", message)
+    return found[1] if found else ""

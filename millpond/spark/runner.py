@@ -1,0 +1,175 @@
+"""Runs Spark SQL: text and named inputs in, Arrow or files out. Nothing else knows how a query is run."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from millpond.relation import ARRIVAL_TIMESTAMP, Column
+from millpond.spark.failure import SparkFailure, sql_error
+
+FILE_COLUMN = "__file"
+ROW_COLUMN = "__row"
+"""Names under which an input with `row_ids` shows where in which file each row stands."""
+
+_TID = "CAST(substring(_metadata.file_name, 1, 20) AS BIGINT) + _metadata.row_index AS tid"
+"""A segment's file name starts with its first tid, in 20 digits."""
+
+_VIEWS_KEPT = 64
+"""Stable inputs that stay defined between statements: defining one costs as much as a small query."""
+
+
+@dataclass(frozen=True)
+class FileInput:
+    """Parquet files as a relation. A stable one means the same files whenever its name is used."""
+
+    paths: tuple[str, ...]
+    columns: tuple[Column, ...]
+    is_stream: bool = False
+    row_ids: bool = False
+    stable: bool = False
+
+
+@dataclass(frozen=True)
+class ArrowInput:
+    """Few rows from memory as a relation."""
+
+    rows: pa.Table
+
+
+Input = FileInput | ArrowInput
+
+
+class Frame:
+    """An analysed query, ready to run once or more."""
+
+    def __init__(self, runner: Runner, dataframe: DataFrame, tag: str) -> None:
+        self.dataframe = dataframe
+        self._runner, self._tag = runner, tag
+
+    def collect(self) -> pa.Table:
+        """All rows, as Arrow."""
+        with self._runner.job(self._tag):
+            return self.dataframe.toArrow()
+
+    def write(self, directory: Path, *, once_per: Sequence[str] = ()) -> None:
+        """All rows, as Parquet files in a new directory; of rows equal in `once_per`, any one."""
+        with self._runner.job(self._tag):
+            dataframe = self.dataframe.dropDuplicates(list(once_per)) if once_per else self.dataframe
+            dataframe.write.parquet(str(directory), compression="snappy")
+
+    def explain(self) -> str:
+        """Spark's physical plan."""
+        with self._runner.job(self._tag):
+            return str(self.dataframe._jdf.queryExecution().simpleString())
+
+
+class Runner:
+    """Runs the queries of one pond on its Spark session; safe to use from several threads."""
+
+    def __init__(self, session: SparkSession) -> None:
+        self.session = session
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, None] = OrderedDict()
+        self._in_use: Counter[str] = Counter()
+
+    def frame(self, sql: str, inputs: Mapping[str, Input], tag: str) -> Frame:
+        """Analyse a query whose relations are `inputs`, by the names that the text uses."""
+        with self.job(tag), self._defined(inputs):
+            return Frame(self, self.session.sql(sql), tag)
+
+    def from_arrow(self, rows: pa.Table) -> DataFrame:
+        return self.session.createDataFrame(rows)
+
+    def new_name(self) -> str:
+        """A relation's name that no other statement uses."""
+        return f"input_{next(self._numbers)}"
+
+    def interrupt(self, tag: str) -> None:
+        """Cancel what runs under a tag."""
+        self.session.sparkContext.cancelJobsWithTag(tag)
+
+    @contextmanager
+    def job(self, tag: str) -> Iterator[None]:
+        """Label this thread's Spark jobs, give them a fair share, and turn Spark's errors into SQL's."""
+        context = self.session.sparkContext
+        context.setLocalProperty("spark.scheduler.pool", tag)
+        context.addJobTag(tag)
+        try:
+            yield
+        except SparkFailure as error:
+            raise sql_error(error) from error
+        finally:
+            context.removeJobTag(tag)
+
+    @contextmanager
+    def _defined(self, inputs: Mapping[str, Input]) -> Iterator[None]:
+        """Inputs as temporary views. A frame, once analysed, no longer needs them."""
+        stable = [name for name, given in inputs.items() if isinstance(given, FileInput) and given.stable]
+        with self._lock:
+            self._in_use.update(stable)
+        try:
+            for name, given in inputs.items():
+                if name not in self._kept:
+                    self._define(name, given)
+            with self._lock:
+                self._kept.update(dict.fromkeys(stable))
+            yield
+        finally:
+            self._forget([name for name in inputs if name not in stable], stable)
+
+    def _define(self, name: str, given: Input) -> None:
+        dataframe = self.from_arrow(given.rows) if isinstance(given, ArrowInput) else self._read(given)
+        dataframe.createOrReplaceTempView(name)
+
+    def _forget(self, names: Sequence[str], stable: Sequence[str]) -> None:
+        with self._lock:
+            self._in_use.subtract(stable)
+            idle = [name for name in self._kept if self._in_use[name] <= 0]
+            old = idle[: max(0, len(self._kept) - _VIEWS_KEPT)]
+            for name in old:
+                del self._kept[name], self._in_use[name]
+        for name in (*names, *old):
+            self.session.catalog.dropTempView(name)
+
+    def _read(self, given: FileInput) -> DataFrame:
+        columns = [column for column in given.columns if not column.hidden]
+        if given.is_stream:
+            columns.append(ARRIVAL_TIMESTAMP)
+        schema = ", ".join(f"{quote(column.name)} {column.type.spark}" for column in columns)
+        if not given.paths:
+            return self._empty(given, columns)
+        dataframe = self.session.read.schema(schema).parquet(*given.paths)
+        names = [quote(column.name) for column in columns]
+        if given.is_stream:
+            return dataframe.selectExpr(*names, _TID)
+        if given.row_ids:
+            position = [f"_metadata.file_path AS {FILE_COLUMN}", f"_metadata.row_index AS {ROW_COLUMN}"]
+            return dataframe.selectExpr(*names, *position)
+        return dataframe
+
+    def _empty(self, given: FileInput, columns: Sequence[Column]) -> DataFrame:
+        types = [(column.name, column.type.spark) for column in columns]
+        if given.is_stream:
+            types.append(("tid", "BIGINT"))
+        if given.row_ids:
+            types += [(FILE_COLUMN, "STRING"), (ROW_COLUMN, "BIGINT")]
+        return self.session.range(0).selectExpr(*(f"CAST(NULL AS {kind}) AS {quote(name)}" for name, kind in types))
+
+
+def quote(name: str) -> str:
+    """A name in Spark SQL.
+
+    >>> quote("a`b")
+    '`a``b`'
+    """
+    return "`" + name.replace("`", "``") + "`"

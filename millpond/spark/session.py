@@ -1,0 +1,93 @@
+"""The Spark session of a pond: every option in one place, each with its reason."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from millpond.config import Settings
+
+_lock = threading.Lock()
+_users: dict[int, int] = {}
+
+
+def options(settings: Settings, scratch: Path) -> dict[str, str]:
+    """Spark's options for a pond."""
+    return {
+        # Answers are PostgreSQL's: errors instead of NULLs, one time zone, names that differ in case differ.
+        "spark.sql.ansi.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.timestampType": "TIMESTAMP_LTZ",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        # Results travel as Arrow; a decimal or a timestamp must not pass through pickled rows.
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # Fixed cost per job is the enemy: few partitions, no adaptive re-planning, no listing job for files.
+        "spark.sql.shuffle.partitions": str(settings.integer("spark_shuffle_partitions")),
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+        "spark.sql.files.openCostInBytes": "65536",
+        # Short statements are not queued behind long ones.
+        "spark.scheduler.mode": "FAIR",
+        # Nothing listens beyond loopback, and nothing is written outside the pond.
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.local.dir": str(scratch / "spark"),
+        "spark.driver.memory": settings.text("spark_driver_memory"),
+        # A wide schema must not fill a log line or an error message.
+        "spark.sql.debug.maxToStringFields": "100",
+        "spark.ui.showConsoleProgress": "false",
+    }
+
+
+def start(master: str, settings: Settings, scratch: Path) -> SparkSession:
+    """A session for one pond. The JVM and its context are shared by the ponds of a process."""
+    with _lock:
+        context = SparkContext._active_spark_context or _start_context(master, settings, scratch)
+        session = SparkSession(context).newSession()
+        for name, value in options(settings, scratch).items():
+            if session.conf.isModifiable(name):
+                session.conf.set(name, value)
+        _users[id(context)] = _users.get(id(context), 0) + 1
+    return session
+
+
+def stop(session: SparkSession) -> None:
+    """Give the session back; the last one to do so stops the context."""
+    with _lock:
+        context = session.sparkContext
+        _users[id(context)] -= 1
+        if _users[id(context)] == 0:
+            del _users[id(context)]
+            context.stop()
+
+
+def _start_context(master: str, settings: Settings, scratch: Path) -> SparkContext:
+    """Start Spark with its own output silenced: errors reach the user as SQL errors, the rest is noise."""
+    for logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if master.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    configuration = (
+        SparkConf().setAppName("millpond").setMaster(master).setAll(list(options(settings, scratch).items()))
+    )
+    level = settings.text("spark_log_level")
+    gateway = None
+    if SparkContext._gateway is None:
+        quiet = {"stderr": subprocess.DEVNULL} if level == "OFF" else {}
+        gateway = launch_gateway(configuration, popen_kwargs=quiet)  # type: ignore[no-untyped-call]
+    context = SparkContext(conf=configuration, gateway=gateway)
+    context.setLogLevel(level)
+    return context

@@ -1,0 +1,42 @@
+"""What each kind of statement does: one function per record of `millpond.sql.statements`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from millpond.result import Result
+from millpond.sql import statements as s
+from millpond.statements import define, settings
+from millpond.statements.change import delete, truncate, update
+from millpond.statements.copy import copy
+from millpond.statements.execution import Execution
+from millpond.statements.explain import explain
+from millpond.statements.insert import insert, insert_literals
+from millpond.statements.vacuum import vacuum
+
+_HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
+    s.Query: lambda execution, statement: execution.query(statement.tree),
+    s.Explain: explain,
+    s.Insert: insert,
+    s.InsertLiterals: insert_literals,
+    s.Update: update,
+    s.Delete: delete,
+    s.Truncate: truncate,
+    s.Copy: copy,
+    s.CreateTable: define.create_table,
+    s.CreateTableAs: define.create_table_as,
+    s.CreateStream: define.create_stream,
+    s.CreateView: define.create_view,
+    s.AddColumn: define.add_column,
+    s.Drop: define.drop,
+    s.Vacuum: vacuum,
+    s.SetSetting: settings.set_setting,
+    s.ShowSetting: settings.show,
+    s.ResetSetting: settings.reset,
+}
+
+
+def run(execution: Execution, statement: s.Statement) -> Result:
+    """Do what a statement says, inside its transaction."""
+    return _HANDLERS[type(statement)](execution, statement)

@@ -1,0 +1,124 @@
+"""COPY: files and the client's input into tables and streams, relations and queries out to files.
+
+All or nothing: rows are staged while they are read and become visible together; a file appears when it is whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from millpond.copy import OutputColumn, read, write
+from millpond.errors import MillpondError, SqlState
+from millpond.relation import Column, Relation
+from millpond.result import Result
+from millpond.spark.runner import Frame
+from millpond.sql.dml import columns_query
+from millpond.sql.statements import Copy, Name, QueryTree
+from millpond.statements.execution import Execution
+from millpond.statements.insert import complete, insertable, store, target_columns
+from millpond.values import check_not_null
+
+TABLE_FILE_ROWS = 1_000_000
+"""Rows that are gathered into one file of a table."""
+
+
+def copy(execution: Execution, statement: Copy) -> Result:
+    if statement.copy.direction == "from":
+        return _copy_from(execution, statement)
+    return _copy_to(execution, statement)
+
+
+def _copy_from(execution: Execution, statement: Copy) -> Result:
+    said = statement.copy
+    relation = insertable(execution, _name(statement))
+    columns = target_columns(relation, said.columns)
+    source = _source(execution, said.file, said.file_position)
+    rows = 0
+    marked = columns if said.options.default is not None else ()
+    defaults = {column.name: execution.default_values(column, 1)[0] for column in marked}
+    blocks = read(source, columns, said.options, relation.name, execution.request.progress, defaults=defaults)
+    for block in _gathered(execution, relation, blocks):
+        rows += block.num_rows
+        if relation.kind == "stream":
+            check_not_null(block, relation)
+            execution.transaction.append(relation, block)
+        else:
+            store(execution, relation, block)
+    return Result("COPY", rows_changed=rows)
+
+
+def _gathered(execution: Execution, relation: Relation, blocks: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """Complete rows; for a table in blocks worth a file, for a stream as they come, since it gathers by itself."""
+    waiting: list[pa.Table] = []
+    for block in blocks:
+        whole = complete(execution, relation, block)
+        if relation.kind == "stream":
+            yield whole
+            continue
+        waiting.append(whole)
+        if sum(part.num_rows for part in waiting) >= TABLE_FILE_ROWS:
+            yield pa.concat_tables(waiting)
+            waiting = []
+    if waiting:
+        yield pa.concat_tables(waiting)
+
+
+def _copy_to(execution: Execution, statement: Copy) -> Result:
+    said = statement.copy
+    query = statement.query or _table_query(execution, statement)
+    bound = execution.bind(query)
+    columns = [OutputColumn(column.name, column.type) for column in bound.columns]
+    target: Path | BinaryIO
+    if said.file is not None:
+        target = Path(said.file)
+    elif execution.request.stdout is not None:
+        target = execution.request.stdout
+    else:
+        raise MillpondError(SqlState.FEATURE_NOT_SUPPORTED, "COPY TO STDOUT needs an output to write to")
+    with execution.services.temporary_directory() as scratch:
+        rows = write(
+            _batches(execution.frame(bound), scratch), columns, target, said.options, execution.request.progress
+        )
+    return Result("COPY", rows_changed=rows)
+
+
+def _batches(frame: Frame, scratch: Path) -> Iterator[pa.Table]:
+    """A result by way of files, so that a large one is never in memory as a whole."""
+    frame.write(scratch)
+    for path in sorted(scratch.glob("*.parquet")):
+        for batch in pq.ParquetFile(path).iter_batches(TABLE_FILE_ROWS):
+            yield pa.Table.from_batches([batch])
+
+
+def _table_query(execution: Execution, statement: Copy) -> QueryTree:
+    relation = execution.find(_name(statement))
+    named = _chosen(relation, statement.copy.columns)
+    return columns_query(relation, named)
+
+
+def _chosen(relation: Relation, names: Sequence[str] | None) -> Sequence[Column]:
+    return relation.visible_columns if names is None else target_columns(relation, names)
+
+
+def _name(statement: Copy) -> Name:
+    said = statement.copy
+    assert said.table is not None
+    return Name(said.table, said.schema, said.table_position)
+
+
+def _source(execution: Execution, file: str | None, position: int | None) -> Path | BinaryIO:
+    if file is None:
+        if execution.request.stdin is None:
+            raise MillpondError(SqlState.FEATURE_NOT_SUPPORTED, "COPY FROM STDIN needs an input to read from")
+        return execution.request.stdin
+    path = Path(file)
+    if not path.is_file():
+        reason = "Is a directory" if path.is_dir() else "No such file or directory"
+        message = f'could not open file "{file}" for reading: {reason}'
+        raise MillpondError(SqlState.UNDEFINED_FILE, message, position=position)
+    return path

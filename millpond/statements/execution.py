@@ -1,0 +1,243 @@
+"""One statement being executed: the transaction it runs in, and how its query meets its data.
+
+`bind` resolves a query against the catalog, `frame` gives every relation in it the files that the
+transaction sees and hands the text to Spark.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from millpond.config import Settings
+from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.relation import Check, Column, Kind, Relation
+from millpond.result import Notice, Result, ResultColumn
+from millpond.services import Services
+from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, quote
+from millpond.sql.bind import BoundQuery, bind, bind_expression
+from millpond.sql.dml import constant_default, default_query, relation_names
+from millpond.sql.parse import parse_expression, parse_query
+from millpond.sql.statements import Name, QueryTree
+from millpond.system import DATABASE, SYSTEM_RELATIONS, SystemContext
+from millpond.transaction import Transaction
+from millpond.types import BOOLEAN
+from millpond.values import from_text
+from millpond.values.arrays import Array, contiguous, nulls
+
+Progress = Callable[[int, int], None]
+"""Called now and then during long work with rows and bytes done so far."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """How a client wants a statement run: where COPY reads and writes, who is told how far long work is, and whether
+    the rows of a query may wait until they are read."""
+
+    stdin: BinaryIO | None = None
+    stdout: BinaryIO | None = None
+    progress: Progress | None = None
+    lazy: bool = False
+
+
+@dataclass
+class Execution:
+    """What the functions of this package are given."""
+
+    services: Services
+    settings: Settings
+    transaction: Transaction
+    tag: str
+    autocommit: bool
+    request: Request
+    notices: list[Notice] = field(default_factory=list)
+
+    # -- names: the protocol that binding asks ---------------------------------------------------------------
+
+    def relation(self, schema: str | None, name: str) -> Relation | None:
+        """The relation of that name, if there is one."""
+        if schema in (None, "public"):
+            found = self.transaction.relation(name)
+            if found is not None:
+                return found
+        system = SYSTEM_RELATIONS.get((schema or "public", name))
+        return system.relation if system else None
+
+    def relation_names(self) -> Iterable[str]:
+        return [*self.transaction.relations, *(name for schema, name in SYSTEM_RELATIONS if schema == "public")]
+
+    def constant(self, name: str) -> datetime | date | str:
+        """The value of a function that is constant during a statement."""
+        constants: dict[str, datetime | date | str] = {
+            "now": self.transaction.now,
+            "current_user": "millpond",
+            "current_database": DATABASE,
+            "current_schema": "public",
+            "version": _version(),
+        }
+        return constants[name]
+
+    def find(self, name: Name, *kinds: Kind) -> Relation:
+        """The relation that a statement names; an error if it is missing or of another kind."""
+        relation = self.relation(name.schema, name.name)
+        if relation is None:
+            raise MillpondError(
+                SqlState.UNDEFINED_TABLE,
+                f'relation "{_shown(name)}" does not exist',
+                hint=closest(name.name, self.relation_names()),
+                position=name.position,
+            )
+        if kinds and relation.kind not in kinds:
+            wanted = " or ".join(kinds)
+            message = f'"{relation.name}" is not a {wanted}'
+            raise MillpondError(SqlState.WRONG_OBJECT_TYPE, message, position=name.position)
+        return relation
+
+    def check_free(self, name: Name, *, if_not_exists: bool) -> bool:
+        """Whether a new relation may take the name; an error unless IF NOT EXISTS was said."""
+        if name.schema not in (None, "public"):
+            if name.schema == "information_schema":
+                raise not_supported("a relation in a system schema", position=name.position)
+            message = f'schema "{name.schema}" does not exist'
+            raise MillpondError(SqlState.UNDEFINED_SCHEMA, message, position=name.position)
+        if self.relation(None, name.name) is None:
+            return True
+        if not if_not_exists:
+            message = f'relation "{name.name}" already exists'
+            raise MillpondError(SqlState.DUPLICATE_TABLE, message, position=name.position)
+        self.notices.append(Notice(f'relation "{name.name}" already exists, skipping'))
+        return False
+
+    # -- queries -------------------------------------------------------------------------------------------
+
+    def bind(self, query: QueryTree) -> BoundQuery:
+        return bind(query, self)
+
+    def frame(
+        self, bound: BoundQuery, *, own: Mapping[str, FileInput] | None = None, names: Sequence[str] | None = None
+    ) -> Frame:
+        """Give the relations of a bound query their data, and the result columns `names` instead of c0, c1, ...
+
+        `own` are files that stand for a relation of that name in this query only.
+        """
+        inputs: dict[str, Input] = {}
+        views: dict[str, str] = {}
+        releases: list[Callable[[], None]] = []
+        for key, relation in base_relations(bound).items():
+            given = own[relation.name] if own and relation.name in own else self._input(relation, releases)
+            views[key] = self._view_name(relation, given)
+            inputs[views[key]] = given
+        text = bound.to_spark(views)
+        if names is not None:
+            renamed = ", ".join(f"c{index} AS {quote(name)}" for index, name in enumerate(names))
+            text = f"SELECT {renamed} FROM ({text})"
+        frame = self.services.runner.frame(text, inputs, self.tag)
+        for release in releases:
+            weakref.finalize(frame, release)
+        return frame
+
+    def spark(self, text: str, inputs: Mapping[str, Input]) -> Frame:
+        """Run Spark SQL of our own making; `{name}` in the text stands for the input of that name."""
+        views = {name: self.services.runner.new_name() for name in inputs}
+        given = {views[name]: value for name, value in inputs.items()}
+        return self.services.runner.frame(text.format(**views), given, self.tag)
+
+    def query(self, query: QueryTree) -> Result:
+        """The result of a query, not yet computed."""
+        bound = self.bind(query)
+        columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
+        return Result("SELECT", columns, _frame=self.frame(bound))
+
+    def rows(self, tag: str, columns: Sequence[ResultColumn], table: pa.Table) -> Result:
+        """A result whose rows are at hand."""
+        return Result(tag, tuple(columns), _table=table, _to_dataframe=self.services.runner.from_arrow)
+
+    def returning(self, verb: str, relation: Relation, query: QueryTree, rows: FileInput, count: int) -> Result:
+        """The result of a RETURNING list over the rows that a statement wrote or removed."""
+        bound = self.bind(query)
+        columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
+        result = Result(verb, columns, rows_changed=count, _frame=self.frame(bound, own={relation.name: rows}))
+        result.materialise()
+        return result
+
+    # -- expressions of definitions ------------------------------------------------------------------------
+
+    def bind_check(self, name: str, columns: Sequence[Column], check: Check) -> str:
+        """A CHECK's condition as Spark SQL over the relation's columns."""
+        tree = parse_expression(check.expression)
+        bound = bind_expression(tree, columns, relation_name=name, clause="check constraints")
+        if bound.type != BOOLEAN:
+            message = f"argument of CHECK must be type boolean, not type {bound.type}"
+            raise MillpondError(SqlState.DATATYPE_MISMATCH, message)
+        return bound.to_spark()
+
+    def bind_default(self, column: Column) -> None:
+        """Raise what is wrong with a column's default."""
+        default_query(column, 1, self)
+
+    def default_values(self, column: Column, rows: int) -> Array:
+        """A column's default, once for each row; NULL if it has none."""
+        if column.default is None:
+            return nulls(rows, column.type.arrow)
+        text = constant_default(column)
+        if text is not None:
+            return pa.repeat(from_text(pa.array([text]), column.type, column=column.name)[0], rows)
+        computed = self.frame(default_query(column, rows, self)).collect().column(0)
+        return contiguous(computed.cast(column.type.arrow))
+
+    def names_read_by(self, view: Relation) -> set[str]:
+        """The relations that a view reads, itself or through other views."""
+        names: set[str] = set()
+        assert view.definition is not None
+        for name in relation_names(parse_query(view.definition)):
+            read = self.transaction.relation(name)
+            if read is not None and name not in names:
+                names.add(name)
+                if read.kind == "view":
+                    names |= self.names_read_by(read)
+        return names
+
+    # -- inputs --------------------------------------------------------------------------------------------
+
+    def _view_name(self, relation: Relation, given: Input) -> str:
+        if isinstance(given, FileInput) and given.stable:
+            return f"table_{relation.oid}_{relation.version}"
+        return self.services.runner.new_name()
+
+    def _input(self, relation: Relation, releases: list[Callable[[], None]]) -> Input:
+        if relation.kind == "system":
+            context = SystemContext(self.transaction, self.services.streams, self.settings)
+            return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
+        if relation.kind == "stream":
+            chunk = self.services.streams.get(relation).hold()
+            releases.append(chunk.release)
+            paths = tuple(str(file.path) for file in chunk.files)
+            return FileInput(paths, relation.columns, is_stream=True)
+        releases.append(self.services.tables.pins.pin(relation.oid))
+        return self.table_input(relation)
+
+    def table_input(self, relation: Relation, *, row_ids: bool = False) -> FileInput:
+        """The files of a table as this transaction sees it."""
+        paths = self.services.tables.paths(relation.oid, self.transaction.files(relation))
+        stable = not row_ids and not self.transaction.wrote(relation)
+        return FileInput(tuple(paths), relation.columns, row_ids=row_ids, stable=stable)
+
+
+def base_relations(bound: BoundQuery) -> dict[str, Relation]:
+    """The tables, streams and system relations that a query reads, each once, by the key that translation wants."""
+    return {reference.key: reference.relation for reference in bound.relations}
+
+
+def _shown(name: Name) -> str:
+    return f"{name.schema}.{name.name}" if name.schema else name.name
+
+
+def _version() -> str:
+    from millpond import __version__
+
+    return f"PostgreSQL 16.0 (Millpond {__version__})"

@@ -1,0 +1,42 @@
+"""EXPLAIN: what is read, the Spark SQL that will run, and Spark's plan; with ANALYZE also what it took."""
+
+from __future__ import annotations
+
+import time
+
+import pyarrow as pa
+
+from millpond.relation import Relation
+from millpond.result import Result, ResultColumn
+from millpond.sql.statements import Explain
+from millpond.statements.execution import Execution, base_relations
+from millpond.types import TEXT
+
+
+def explain(execution: Execution, statement: Explain) -> Result:
+    bound = execution.bind(statement.query)
+    frame, read = execution.frame(bound), base_relations(bound)
+    lines = [line for relation in read.values() for line in _reads(execution, relation)]
+    text = bound.to_spark({key: relation.name for key, relation in read.items()})
+    lines += ["Spark SQL", f"  {text}", "Spark plan"]
+    lines += [f"  {line}" for line in frame.explain().splitlines() if line.strip() and not line.startswith("==")]
+    if statement.analyze:
+        started = time.perf_counter()
+        rows = frame.collect().num_rows
+        lines.append(f"Executed in {(time.perf_counter() - started) * 1000:.1f} ms, {rows} rows")
+    table = pa.table([pa.array(lines, pa.string())], names=["c0"])
+    result = execution.rows("EXPLAIN", [ResultColumn("QUERY PLAN", TEXT)], table)
+    result.rows_changed = -1
+    return result
+
+
+def _reads(execution: Execution, relation: Relation) -> list[str]:
+    if relation.kind == "table":
+        files = execution.transaction.files(relation)
+        rows = sum(file.rows for file in files)
+        return [f"Table {relation.name}, version {relation.version}: {len(files)} files, {rows} rows"]
+    if relation.kind == "stream":
+        stats = execution.services.streams.get(relation).stats()
+        held = f"tids {stats.first_tid} to {stats.end_tid - 1}" if stats.rows_held else "no tids"
+        return [f"Stream {relation.name}, snapshot: {held}, {stats.segments} segments, {stats.rows_held} rows"]
+    return [f"System relation {relation.schema}.{relation.name}"]
