@@ -164,4 +164,6 @@ def _from_row(row: Any) -> Relation:
     columns = tuple(Column(**{**column, "type": SqlType(**column["type"])}) for column in stored["columns"])
     keys = tuple(Key(**{**key, "columns": tuple(key["columns"])}) for key in stored["keys"])
     checks = tuple(Check(**check) for check in stored["checks"])
-    return Relation(**{**stored, "columns": columns, "keys": keys, "checks": checks, "version": row.version})
+    sees = {name: tuple(seen) for name, seen in stored["sees"].items()}
+    known = {"columns": columns, "keys": keys, "checks": checks, "sees": sees, "version": row.version}
+    return Relation(**{**stored, **known})

@@ -50,8 +50,8 @@ STREAM_COLUMNS = (TID, ARRIVAL_TIMESTAMP)
 class Relation:
     """A named relation.
 
-    `version` is the visible version of a table's Delta log; `definition` is the query of a view;
-    `options` are those of a stream.
+    `version` is the visible version of a table's Delta log; `options` are those of a stream. `definition` is the
+    query of a view, and `sees` are the columns that `*` stood for, by relation, when the view was created.
     """
 
     oid: int
@@ -62,6 +62,7 @@ class Relation:
     checks: tuple[Check, ...] = ()
     options: dict[str, str] = field(default_factory=dict)
     definition: str | None = None
+    sees: dict[str, tuple[str, ...]] = field(default_factory=dict)
     version: int = 0
     schema: str = "public"
 

@@ -64,7 +64,9 @@ def create_view(execution: Execution, statement: CreateView) -> Result:
         )
     columns = _columns_of(bound, statement.column_names, statement.name)
     oid = existing.oid if existing else execution.services.catalog.new_oid()
-    view = Relation(oid, statement.name.name, "view", columns, definition=statement.text)
+    view = Relation(
+        oid, statement.name.name, "view", columns, definition=statement.text, sees=execution.visible_to(statement.query)
+    )
     if existing is not None:
         _check_replacement(existing, view)
         execution.transaction.change(view)

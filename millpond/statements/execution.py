@@ -190,6 +190,11 @@ class Execution:
         computed = self.frame(default_query(column, rows, self)).collect().column(0)
         return contiguous(computed.cast(column.type.arrow))
 
+    def visible_to(self, query: QueryTree) -> dict[str, tuple[str, ...]]:
+        """The columns that `*` stands for in a query, by relation."""
+        found = {name: self.transaction.relation(name) for name in relation_names(query)}
+        return {name: tuple(c.name for c in r.visible_columns) for name, r in found.items() if r is not None}
+
     def names_read_by(self, view: Relation) -> set[str]:
         """The relations that a view reads, itself or through other views."""
         names: set[str] = set()
