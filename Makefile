@@ -12,7 +12,8 @@ setup: ## create .venv with the locked dependencies, find or install Java
 	@scripts/setup
 
 demo: setup ## a car plant's streams for a minute, live in the terminal (ARGS="--seconds 10")
-	@$(RUN) millpond demo $(ARGS)
+	@# A process group of its own: Ctrl-C ends the demo, which sums up and succeeds, and not make.
+	@bash -c 'set -m; $(RUN) millpond demo $(ARGS); exit $$?'
 
 test: setup ## all tests (ARGS="-k ring")
 	@$(RUN) pytest $(ARGS)

@@ -1,0 +1,1 @@
+"""Benchmarks: `millpond bench NAME` runs `run` of the module of that name."""

@@ -1,0 +1,92 @@
+"""What a benchmark prints: a table that a person can read, and last one JSON line that a program can."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.table import Table
+
+import millpond
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One number, beside those of its peers in the same run.
+
+    `target` is what `value` has to reach, or with `target_of` what the ratio to that peer has to reach.
+    """
+
+    metric: str
+    value: float
+    unit: str
+    peers: Mapping[str, float] = field(default_factory=dict)
+    target: float | None = None
+    target_of: str | None = None
+
+    @property
+    def ratios(self) -> dict[str, float]:
+        return {name: self.value / peer for name, peer in self.peers.items() if peer}
+
+    @property
+    def met(self) -> bool | None:
+        if self.target is None:
+            return None
+        reached = self.ratios.get(self.target_of, 0.0) if self.target_of else self.value
+        return reached >= self.target
+
+
+def report(bench: str, measurements: Sequence[Measurement], console: Console) -> None:
+    """Print the table and the JSON line."""
+    console.print(_table(bench, measurements))
+    print(json.dumps(_summary(bench, measurements)))
+
+
+def machine() -> dict[str, object]:
+    """What the numbers depend on."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "cores": os.cpu_count(),
+        "memory_gb": round(memory / (1 << 30)),
+        "python": platform.python_version(),
+        "system": platform.system(),
+    }
+
+
+def _table(bench: str, measurements: Sequence[Measurement]) -> Table:
+    table = Table(title=f"millpond bench {bench}")
+    for heading in ("metric", "value", "beside", "target", ""):
+        table.add_column(heading, justify="left" if heading in ("metric", "beside") else "right")
+    for item in measurements:
+        beside = "\n".join(f"{name}: {peer:,.0f} (x {item.ratios[name]:.2f})" for name, peer in item.peers.items())
+        target = (
+            ""
+            if item.target is None
+            else f"{item.target:.2f} x {item.target_of}"
+            if item.target_of
+            else f"{item.target:,.0f}"
+        )
+        mark = {None: "", True: "[green]met[/]", False: "[red]missed[/]"}[item.met]
+        table.add_row(item.metric, f"{item.value:,.0f} {item.unit}", beside, target, mark)
+    return table
+
+
+def _summary(bench: str, measurements: Sequence[Measurement]) -> dict[str, object]:
+    results = [
+        {
+            "metric": item.metric,
+            "value": round(item.value, 3),
+            "unit": item.unit,
+            "peer": {name: round(peer, 3) for name, peer in item.peers.items()},
+            "ratio": {name: round(ratio, 4) for name, ratio in item.ratios.items()},
+            "target": item.target,
+            "target_of": item.target_of,
+            "met": item.met,
+        }
+        for item in measurements
+    ]
+    return {"bench": bench, "version": millpond.__version__, "machine": machine(), "results": results}

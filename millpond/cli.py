@@ -1,0 +1,136 @@
+"""The command line: `millpond sql | demo | bench`. Each command imports what it needs when it runs, so that `--help`
+is instant."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import millpond
+
+HISTORY_PATH = Path("~/.millpond_history").expanduser()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command that the arguments name and return the exit code: 0 for success, 1 for an error."""
+    options = _parser().parse_args(arguments)
+    run = {"sql": run_sql, "demo": run_demo, "bench": run_bench}[options.command]
+    try:
+        return run(options)
+    except KeyboardInterrupt:
+        return 1
+    except BrokenPipeError:
+        # The reader of our output is gone, as with `| head`: what is still buffered goes nowhere, without complaint.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def run_sql(options: argparse.Namespace) -> int:
+    """The shell: on a pond's directory, a temporary pond, or a server."""
+    from millpond.shell import program
+
+    return program.run(
+        database=options.database,
+        master=options.master,
+        inputs=options.inputs,
+        format_=options.format,
+        history_path=HISTORY_PATH,
+    )
+
+
+def run_demo(options: argparse.Namespace) -> int:
+    """The car plant."""
+    from millpond import demo
+
+    return demo.run(
+        directory=options.pond, master=options.master, seconds=options.seconds, rate=options.rate, svg_path=options.svg
+    )
+
+
+def run_bench(options: argparse.Namespace) -> int:
+    """A module of `millpond.bench`."""
+    names = bench_names()
+    if options.name not in names:
+        print(f'ERROR:  benchmark "{options.name}" does not exist', file=sys.stderr)
+        print(f"HINT:  There are: {', '.join(names)}.", file=sys.stderr)
+        return 1
+    module = importlib.import_module(f"millpond.bench.{options.name}")
+    peers = None if options.peers is None else [peer for peer in options.peers.split(",") if peer != "none"]
+    module.run(scale=options.scale, peers=peers)
+    return 0
+
+
+def bench_names() -> list[str]:
+    """The benchmarks there are: the modules of `millpond.bench` that define `run`."""
+    package = importlib.import_module("millpond.bench")
+    found = []
+    for module in pkgutil.iter_modules(package.__path__):
+        path = Path(package.__path__[0]) / f"{module.name}.py"
+        # Read, not imported: a benchmark may bring Spark and its peers along.
+        if path.exists() and "\ndef run(" in path.read_text(encoding="utf-8"):
+            found.append(module.name)
+    return found
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="millpond", description="A SQL database for data that is still arriving.")
+    parser.add_argument("--version", action="version", version=f"millpond {millpond.__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_sql(commands)
+    _add_demo(commands)
+    _add_bench(commands)
+    return parser
+
+
+def _add_sql(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "Run SQL: interactively, or from -c, -f or standard input, ending at the first error."
+    sql = commands.add_parser("sql", help="a SQL shell", description=text)
+    sql.add_argument(
+        "database",
+        nargs="?",
+        metavar="PATH|URL",
+        help="a pond's directory, made if new, or postgresql://...; a temporary pond if left out",
+    )
+    sql.add_argument(
+        "-c", dest="inputs", action="append", type=lambda text: ("text", text), metavar="SQL", help="run this SQL"
+    )
+    sql.add_argument(
+        "-f", dest="inputs", action="append", type=lambda path: ("file", path), metavar="FILE", help="run this file"
+    )
+    sql.add_argument("--csv", dest="format", action="store_const", const="csv", help="rows as CSV")
+    sql.add_argument(
+        "--json", dest="format", action="store_const", const="json", help="rows as JSON, one object a line"
+    )
+    sql.set_defaults(format="aligned")
+    _add_master(sql)
+
+
+def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "Feed the streams of a car plant and query them meanwhile, live in the terminal."
+    demo = commands.add_parser("demo", help="a car plant's streams, live", description=text)
+    demo.add_argument("--pond", metavar="DIR", help="keep the pond in this new directory, to be queried afterwards")
+    demo.add_argument("--seconds", type=float, default=60.0, help="how long it runs (default: %(default)g)")
+    demo.add_argument("--rate", type=int, default=10_000, help="rows a second (default: %(default)d)")
+    demo.add_argument("--svg", metavar="FILE", help="write the last picture to this file")
+    _add_master(demo)
+
+
+def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = f"Run a benchmark: {', '.join(bench_names()) or 'there is none yet'}."
+    bench = commands.add_parser("bench", help="measure", description=text)
+    bench.add_argument("name", metavar="NAME")
+    bench.add_argument("--scale", type=float, default=1.0, help="shrink or grow everything (default: %(default)g)")
+    bench.add_argument("--peers", help="run beside these only, separated by commas, or none (default: all it knows)")
+
+
+def _add_master(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--master", default="local[*]", help="Spark's master (default: %(default)s)")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
