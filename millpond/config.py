@@ -97,7 +97,7 @@ SETTINGS: dict[str, Setting] = {
             "spark_shuffle_partitions",
             2,
             "partitions",
-            "Small data dominates: a task costs 3 to 5 ms, so there are about as many partitions as a laptop has cores.",
+            "Small data dominates and a task costs 3 to 5 ms: about as many partitions as a laptop has cores.",
             minimum=1,
         ),
         Setting(
@@ -111,7 +111,7 @@ SETTINGS: dict[str, Setting] = {
             "scratch_directory",
             "",
             "path",
-            "Where memory streams and readers' pieces live; empty means /dev/shm where it exists, else the pond itself.",
+            "Where memory streams and readers' pieces live: /dev/shm if empty and there is one, else the pond itself.",
         ),
         Setting(
             "stream_capacity",

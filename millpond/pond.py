@@ -149,6 +149,7 @@ class Pond:
         self._closed = True
         for session in self._all_sessions:
             session.close()
+        self.services.release_abandoned()
         self.services.close()
         spark_session.stop(self.services.runner.session)
         shutil.rmtree(self.scratch, ignore_errors=True)

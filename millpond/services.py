@@ -5,14 +5,20 @@ from __future__ import annotations
 import shutil
 import threading
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from millpond.config import Settings
 from millpond.spark.runner import Runner
 from millpond.stores import Stores
+
+
+Held = Callable[[], None]
+"""Lets go of files that a reader uses."""
 
 
 @dataclass
@@ -23,6 +29,21 @@ class Services(Stores):
     settings: Settings
     scratch: Path
     retry_turn: threading.Lock = field(default_factory=threading.Lock)
+    _abandoned: deque[Held] = field(default_factory=deque)
+
+    def hold_while_alive(self, reader: object, held: Sequence[Held]) -> None:
+        """Let go of what a reader uses some time after it was garbage-collected.
+
+        The collector may run while this very thread is inside a lock, so it only takes a note.
+        """
+        for release in held:
+            weakref.finalize(reader, self._abandoned.append, release)
+
+    def release_abandoned(self) -> None:
+        """Let go of what nobody reads any more; called now and then."""
+        while self._abandoned:
+            with suppress(IndexError):  # another thread was faster
+                self._abandoned.popleft()()
 
     @contextmanager
     def temporary_directory(self) -> Iterator[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -31,6 +32,9 @@ from millpond.transaction import Transaction
 RETRIES_MAX = 20
 """Times that a statement outside a transaction is run again after it lost a conflict; the losers take turns."""
 
+CANCEL_INTERVAL_S = 0.1
+"""A statement runs one Spark job after the other, and a cancellation reaches only those that run."""
+
 DEFAULT_REQUEST = Request()
 
 _numbers = itertools.count(1)
@@ -46,6 +50,7 @@ class Session:
         self.tag = f"millpond-session-{next(_numbers)}"
         self._implicit = False
         self._canceled: MillpondError | None = None
+        self._running: object | None = None
 
     def execute(
         self,
@@ -98,9 +103,17 @@ class Session:
         return done
 
     def interrupt(self, reason: str = "canceling statement due to user request") -> None:
-        """Cancel the statement that runs now; safe to call from another thread."""
-        self._canceled = MillpondError(SqlState.QUERY_CANCELED, reason)
-        self._services.runner.interrupt(self.tag)
+        """Cancel the statement that runs now, if one does; safe to call from another thread."""
+        running = self._running
+        if running is not None:
+            self._canceled = MillpondError(SqlState.QUERY_CANCELED, reason)
+            threading.Thread(target=self._cancel_jobs, args=[running], daemon=True).start()
+
+    def _cancel_jobs(self, running: object) -> None:
+        """Cancel the Spark jobs of a statement, also those that it has yet to start, until it ends."""
+        while self._running is running:
+            self._services.runner.interrupt(self.tag)
+            time.sleep(CANCEL_INTERVAL_S)
 
     def close(self) -> None:
         if self.transaction is not None:
@@ -152,6 +165,7 @@ class Session:
     def _dispatch(
         self, statement: Statement, transaction: Transaction, request: Request, *, autocommit: bool
     ) -> Result:
+        self._services.release_abandoned()
         execution = self._execution(transaction, request, autocommit=autocommit)
         result = statements.run(execution, statement)
         if not request.lazy:
@@ -199,7 +213,7 @@ class Session:
     @contextmanager
     def _limited(self) -> Iterator[None]:
         """Cancel the statement when its time is up, and name the one who canceled it."""
-        self._canceled = None
+        self._canceled, self._running = None, object()
         timeout_ms = self.settings.integer("statement_timeout")
         timer = None
         if timeout_ms:
@@ -213,5 +227,6 @@ class Session:
                 raise self._canceled from error
             raise
         finally:
+            self._running = None
             if timer is not None:
                 timer.cancel()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 from millpond.errors import MillpondError, SqlState
 from millpond.sql.runtime_errors import from_spark
 
-SparkFailure = (PySparkException, Py4JJavaError)
+SparkFailure = (PySparkException, Py4JError, ConnectionError)
 
 
 def sql_error(error: BaseException) -> MillpondError:
@@ -18,8 +18,14 @@ def sql_error(error: BaseException) -> MillpondError:
     if isinstance(error, PySparkException):
         condition, message = error.getCondition() or "", str(error)
         sqlstate, parameters = error.getSqlState(), error.getMessageParameters() or {}
+    elif not isinstance(error, Py4JJavaError):
+        return MillpondError(
+            SqlState.SYSTEM_ERROR,
+            "the connection to Spark is lost",
+            detail=f"{type(error).__name__}: {error}",
+            hint="Spark may have run out of memory: raise spark_driver_memory, and open the pond again.",
+        )
     else:
-        assert isinstance(error, Py4JJavaError)
         message = _root_message(error)
         condition, sqlstate, parameters = _bracketed(message), None, {}
     if "SPARK_JOB_CANCELLED" in (condition, _bracketed(message)) or "SPARK_JOB_CANCELLED" in message:

@@ -104,6 +104,7 @@ class Runner:
         context = self.session.sparkContext
         context.setLocalProperty("spark.scheduler.pool", tag)
         context.addJobTag(tag)
+        context.setInterruptOnCancel(True)
         try:
             yield
         except SparkFailure as error:

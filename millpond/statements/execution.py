@@ -6,7 +6,6 @@ transaction sees and hands the text to Spark.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -18,7 +17,7 @@ from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
-from millpond.services import Services
+from millpond.services import Held, Services
 from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, quote
 from millpond.sql.bind import BoundQuery, bind, bind_expression
 from millpond.sql.dml import constant_default, default_query, relation_names
@@ -127,9 +126,9 @@ class Execution:
         """
         inputs: dict[str, Input] = {}
         views: dict[str, str] = {}
-        releases: list[Callable[[], None]] = []
+        held: list[Held] = []
         for key, relation in base_relations(bound).items():
-            given = own[relation.name] if own and relation.name in own else self._input(relation, releases)
+            given = own[relation.name] if own and relation.name in own else self._input(relation, held)
             views[key] = self._view_name(relation, given)
             inputs[views[key]] = given
         text = bound.to_spark(views)
@@ -137,8 +136,7 @@ class Execution:
             renamed = ", ".join(f"c{index} AS {quote(name)}" for index, name in enumerate(names))
             text = f"SELECT {renamed} FROM ({text})"
         frame = self.services.runner.frame(text, inputs, self.tag)
-        for release in releases:
-            weakref.finalize(frame, release)
+        self.services.hold_while_alive(frame, held)
         return frame
 
     def spark(self, text: str, inputs: Mapping[str, Input]) -> Frame:
@@ -214,16 +212,16 @@ class Execution:
             return f"table_{relation.oid}_{relation.version}"
         return self.services.runner.new_name()
 
-    def _input(self, relation: Relation, releases: list[Callable[[], None]]) -> Input:
+    def _input(self, relation: Relation, held: list[Held]) -> Input:
         if relation.kind == "system":
             context = SystemContext(self.transaction, self.services.streams, self.settings)
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
         if relation.kind == "stream":
             chunk = self.services.streams.get(relation).hold()
-            releases.append(chunk.release)
+            held.append(chunk.release)
             paths = tuple(str(file.path) for file in chunk.files)
             return FileInput(paths, relation.columns, is_stream=True)
-        releases.append(self.services.tables.pins.pin(relation.oid))
+        held.append(self.services.tables.pins.pin(relation.oid))
         return self.table_input(relation)
 
     def table_input(self, relation: Relation, *, row_ids: bool = False) -> FileInput:
