@@ -115,6 +115,12 @@ def _check_constraints(context: SystemContext) -> Iterable[Row]:
             yield DATABASE, relation.schema, check.name, check.expression
 
 
+def _stream_options(context: SystemContext) -> Iterable[Row]:
+    for relation in context.relations("stream"):
+        for name, value in relation.options.items():
+            yield DATABASE, relation.schema, relation.name, name, value
+
+
 def _schemata(_context: SystemContext) -> Iterable[Row]:
     for schema in ("information_schema", "public"):
         yield DATABASE, schema
@@ -210,6 +216,18 @@ _ALL = (
         {**_CONSTRAINT, "table_name": TEXT, "column_name": TEXT, "ordinal_position": INTEGER},
     ),
     _system("information_schema", "check_constraints", _check_constraints, {**_CONSTRAINT, "check_clause": TEXT}),
+    _system(
+        "information_schema",
+        "foreign_table_options",
+        _stream_options,
+        {
+            "foreign_table_catalog": TEXT,
+            "foreign_table_schema": TEXT,
+            "foreign_table_name": TEXT,
+            "option_name": TEXT,
+            "option_value": TEXT,
+        },
+    ),
     _system("information_schema", "schemata", _schemata, {"catalog_name": TEXT, "schema_name": TEXT}),
 )
 

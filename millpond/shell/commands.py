@@ -64,6 +64,9 @@ def _describe(shell: Shell, argument: str, _sql: str) -> None:
         return
     title, answer = describe.describe(shell.execute, argument)
     shell.show(answer, title=title)
+    lines = describe.footer(shell.execute, argument)
+    if lines and shell.settings.format == "aligned":
+        shell.print("\n".join([*lines, "", ""]))
 
 
 def _list(kind: str) -> Callable[[Shell, str, str], None]:

@@ -51,7 +51,9 @@ def test_rows_of_a_copy_have_consecutive_tids_and_progress_is_told(pond: Pond) -
     text = "".join(f"{n}\n" for n in range(300_000)).encode()
     pond.execute("COPY s FROM STDIN CSV", stdin=io.BytesIO(text), progress=lambda rows, size: told.append((rows, size)))
     assert told[-1] == (300_000, len(text))
-    assert pond.execute("SELECT count(*), min(tid - a), max(tid - a) FROM s WHERE a >= 0").fetchall() == [(300_000, 1, 1)]
+    assert pond.execute("SELECT count(*), min(tid - a), max(tid - a) FROM s WHERE a >= 0").fetchall() == [
+        (300_000, 1, 1)
+    ]
 
 
 def test_constraints_hold_for_copied_rows(pond: Pond) -> None:
@@ -66,7 +68,9 @@ def test_constraints_hold_for_copied_rows(pond: Pond) -> None:
 
 @pytest.mark.parametrize("format_", ["csv", "text", "parquet", "ndjson"])
 def test_every_format_makes_the_round_trip(pond: Pond, tmp_path: Path, format_: str) -> None:
-    pond.execute("CREATE TABLE t (a int, b text, c numeric(6,2), d timestamptz, e bytea, f boolean, g double precision)")
+    pond.execute(
+        "CREATE TABLE t (a int, b text, c numeric(6,2), d timestamptz, e bytea, f boolean, g double precision)"
+    )
     pond.execute(
         "INSERT INTO t VALUES (1, E'tab\\t\"q\"\\n\\\\', 1.5, '2024-02-29 12:00+02', '\\x00ff', true, 'NaN'), "
         "(NULL, NULL, NULL, NULL, NULL, NULL, NULL), (2, '', -0.01, '1970-01-01', '', false, 1e300)"

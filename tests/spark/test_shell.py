@@ -16,7 +16,7 @@ from millpond.shell.split import Pieces
 
 SCRIPT = """
 CREATE TABLE station (id int PRIMARY KEY, plant varchar(20) NOT NULL, weight numeric(6,2) DEFAULT 1);
-CREATE FOREIGN TABLE part_usage (part_id int, part text, station int) SERVER stream;
+CREATE FOREIGN TABLE part_usage (part_id int, part text, station int) SERVER stream OPTIONS (capacity '50');
 COPY part_usage FROM STDIN CSV;
 1,Wheel,5
 2,Seat;,2
@@ -26,6 +26,7 @@ SELECT u.part, s.plant, s.weight, u.tid > 0 AS later FROM part_usage u JOIN stat
 COPY station TO STDOUT CSV HEADER;
 \\d
 \\d station
+\\d part_usage
 SELECT nme FROM station;
 """
 
@@ -43,7 +44,7 @@ def test_a_script(backend: PondBackend) -> None:
     shell.run(Pieces(SCRIPT.splitlines(keepends=True)), source="s.sql")
     shell.close()
     assert shell.failed
-    assert err.getvalue().startswith('s.sql:13: ERROR:  column "nme" does not exist\nLINE 1: SELECT nme FROM station\n')
+    assert err.getvalue().startswith('s.sql:14: ERROR:  column "nme" does not exist\nLINE 1: SELECT nme FROM station\n')
     assert out_bytes.getvalue() == b"id,plant,weight\n2,Sparta,2.50\n"
     text = out.getvalue()
     assert text.startswith("CREATE TABLE\nCREATE FOREIGN TABLE\nCOPY 2\nINSERT 0 1\n")
@@ -51,6 +52,9 @@ def test_a_script(backend: PondBackend) -> None:
     assert " public | part_usage | stream\n public | station    | table\n" in text
     assert " plant  | character varying(20) | not null |\n" in text
     assert " weight | numeric(6,2)          |          | 1\n" in text
+    assert '    "station_pkey" PRIMARY KEY (id)\n' in text
+    assert "Hidden columns: tid bigint" in text
+    assert "Options: (capacity '50')\n" in text
 
 
 def test_kinds_errors_and_names(backend: PondBackend) -> None:

@@ -52,6 +52,14 @@ class FakeBackend:
     def _answer(self, sql: str) -> Answer:
         if "information_schema.tables" in sql:
             return TABLES
+        if "check_constraints" in sql:
+            return Answer("SELECT", (AnswerColumn("a"), AnswerColumn("b")), [["station_check", "id > 0"]])
+        if "key_column_usage" in sql:
+            keys: list[list[str | None]] = [
+                ["station_pkey", "PRIMARY KEY", "id"],
+                ["station_pkey", "PRIMARY KEY", "plant"],
+            ]
+            return Answer("SELECT", tuple(map(AnswerColumn, "abc")), keys)
         if "column_default" in sql:
             return Answer("SELECT", tuple(map(AnswerColumn, "abcdefg")), STATION_COLUMNS)
         if "information_schema.columns" in sql:

@@ -72,6 +72,7 @@ def test_describe(backend: PostgresBackend) -> None:
         ["price", "numeric(6,2)", None],
         ["sold", "boolean", None],
     ]
+    assert describe.footer(backend.execute, "part")[:2] == ["Keys:", '    "part_pkey" PRIMARY KEY (id)']
 
 
 def test_interrupt(backend: PostgresBackend) -> None:

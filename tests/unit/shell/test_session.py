@@ -103,6 +103,8 @@ def test_describe(screen: Screen) -> None:
     assert " id     | integer               | not null |\n" in out
     assert " plant  | character varying(20) |          |\n" in out
     assert " weight | numeric(6,2)          |          | 0\n" in out
+    assert 'Keys:\n    "station_pkey" PRIMARY KEY (id, plant)\n' in out
+    assert 'Check constraints:\n    "station_check" CHECK (id > 0)\n' in out
 
 
 def test_describe_suggests_the_name(screen: Screen) -> None:
