@@ -1,0 +1,1 @@
+"""SQL text: parsed, bound against the catalog, translated to Spark SQL."""

@@ -1,0 +1,303 @@
+"""From text to statements: PostgreSQL's SQL, by sqlglot where it parses it, by tokens where it does not.
+
+`split` cuts a text into statements, `parse` turns one into a record of `statements.py`. Nothing here looks
+at the catalog; names and types are resolved later, by `bind`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError
+from sqlglot.tokens import TokenType
+
+from millpond.errors import MillpondError, SqlState, not_supported
+from millpond.sql import definitions, utility
+from millpond.sql.copy import parse_copy
+from millpond.sql.dialect import PostgresText
+from millpond.sql.nodes import fold
+from millpond.sql.parameters import Parameters
+from millpond.sql.statements import (
+    Copy,
+    CreateTable,
+    CreateTableAs,
+    CreateView,
+    Delete,
+    Explain,
+    Insert,
+    InsertLiterals,
+    Name,
+    Query,
+    Statement,
+    Truncate,
+    Update,
+)
+from millpond.sql.tokens import TokenCursor, syntax_error, tokenize
+from millpond.sql.values_parser import parse_insert_values
+
+# sqlglot warns on its logger when it falls back to an opaque command; such a tree is refused below.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of one statement and where it starts in the text it was cut from."""
+
+    text: str
+    offset: int
+
+
+def split(text: str) -> list[Source]:
+    """Cut a text at its semicolons; empty statements are left out.
+
+    >>> [source.text for source in split("SELECT ';'; ; SELECT 2;")]
+    ["SELECT ';'", 'SELECT 2']
+    """
+    if ";" not in text.rstrip().rstrip(";"):
+        stripped = text.rstrip().rstrip(";")
+        return [Source(stripped, 0)] if tokenize_nonempty(stripped) else []
+    sources, start, last_end = [], None, 0
+    for token in tokenize(text):
+        if token.token_type is TokenType.SEMICOLON:
+            if start is not None:
+                sources.append(Source(text[start:last_end], start))
+            start = None
+        else:
+            start = token.start if start is None else start
+            last_end = token.end + 1
+    if start is not None:
+        sources.append(Source(text[start:last_end], start))
+    return sources
+
+
+def tokenize_nonempty(text: str) -> bool:
+    """Whether there is anything but blanks and comments. Long texts are taken to hold something."""
+    return len(text) > 10_000 or bool(tokenize(text))
+
+
+def parse(text: str, parameters: Parameters | None = None) -> Statement:
+    """The statement that a text holds."""
+    literals = parse_insert_values(text) if parameters is None else None
+    if literals is not None:
+        return InsertLiterals(Name(literals.table, literals.schema, literals.table_position), literals)
+    cursor = TokenCursor(text)
+    special = utility.parse(cursor)
+    if special is not None:
+        return special
+    handler = next((handler for words, handler in _BY_WORDS if cursor.accept(*words)), None)
+    if handler is not None:
+        return handler(cursor, parameters)
+    if not any(cursor.accept(word) for word in _FIRST_WORDS):
+        raise cursor.error()
+    return _from_tree(text, parse_tree(text, parameters))
+
+
+_FIRST_WORDS = ("SELECT", "WITH", "VALUES", "TABLE", "(", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "TRUNCATE")
+"""How a statement begins that sqlglot parses; it would take other words for names."""
+
+
+def parse_tree(text: str, parameters: Parameters | None = None) -> exp.Expr:
+    """One statement as sqlglot sees it, its parameters put in."""
+    try:
+        trees = sqlglot.parse(text, dialect=PostgresText)
+    except ParseError as error:
+        raise _syntax_error(text, error) from error
+    except RecursionError as error:
+        raise MillpondError(SqlState.PROGRAM_LIMIT_EXCEEDED, "statement is nested too deeply") from error
+    if len(trees) != 1 or trees[0] is None:
+        raise syntax_error(text, None)
+    return parameters.put_into(trees[0]) if parameters else trees[0]
+
+
+def parse_query(text: str, parameters: Parameters | None = None) -> exp.Query:
+    """A text that must be a query, such as a view's definition."""
+    tree = parse_tree(text, parameters)
+    if isinstance(tree, exp.Values):
+        tree = exp.select("*").from_(exp.alias_(tree, "values", table=True), copy=False)
+    if not isinstance(tree, exp.Query):
+        raise syntax_error(text, tokenize(text)[0])
+    return tree
+
+
+def parse_insert(text: str) -> Insert:
+    """An INSERT by the general parser, whatever it inserts."""
+    tree = parse_tree(text)
+    assert isinstance(tree, exp.Insert)
+    return _insert(tree)
+
+
+def parse_expression(text: str) -> exp.Expr:
+    """A scalar expression, such as a CHECK or a DEFAULT."""
+    query = parse_query(f"SELECT {text}")
+    return query.selects[0]
+
+
+# -- statements that sqlglot parses --------------------------------------------------------------------------
+
+
+def _from_tree(text: str, tree: exp.Expr) -> Statement:
+    if isinstance(tree, exp.Values):
+        return Query(parse_query(text))
+    if isinstance(tree, exp.Query):
+        if tree.args.get("into"):
+            raise not_supported("SELECT INTO", hint="Use CREATE TABLE ... AS.")
+        return Query(tree)
+    build = _BY_TREE.get(type(tree))
+    if build is None:
+        raise syntax_error(text, tokenize(text)[0])
+    return build(tree)
+
+
+def _insert(tree: exp.Insert) -> Insert:
+    if tree.args.get("conflict"):
+        raise not_supported(
+            "INSERT ... ON CONFLICT", hint="Delete or update the rows in a transaction before inserting."
+        )
+    target, columns = tree.this, None
+    if isinstance(target, exp.Schema):
+        columns = tuple(fold(identifier) for identifier in target.expressions)
+        target = target.this
+    source = tree.expression
+    if isinstance(source, exp.Values):
+        source = exp.select("*").from_(exp.alias_(source, "values", table=True), copy=False)
+    with_ = tree.args.get("with_")
+    if with_ is not None and source is not None:
+        source = source.copy()
+        source.set("with_", with_)
+    return Insert(definitions.name_of(target), columns, source, _returning(tree))
+
+
+def _returning(tree: exp.Expr) -> tuple[exp.Expr, ...]:
+    returning = tree.args.get("returning")
+    return tuple(returning.expressions) if returning else ()
+
+
+def _update(tree: exp.Update) -> Statement:
+    return Update(definitions.name_of(tree.this), tree)
+
+
+def _delete(tree: exp.Delete) -> Statement:
+    return Delete(definitions.name_of(tree.this), tree)
+
+
+def _create(tree: exp.Create) -> Statement:
+    if tree.kind != "TABLE":
+        raise not_supported(f"CREATE {tree.kind}")
+    properties = tree.args["properties"].expressions if tree.args.get("properties") else []
+    if tree.args.get("replace") or any(not isinstance(one, exp.WithDataProperty) for one in properties):
+        hint = "Temporary, unlogged and partitioned tables do not exist here."
+        raise not_supported("this form of CREATE TABLE", hint=hint)
+    schema = tree.this
+    table = schema.this if isinstance(schema, exp.Schema) else schema
+    name, exists = definitions.name_of(table), bool(tree.args.get("exists"))
+    if tree.expression is not None:
+        names = [fold(item) for item in schema.expressions] if isinstance(schema, exp.Schema) else []
+        with_data = not any(one.args.get("no") for one in properties)
+        return CreateTableAs(name, exists, tuple(names), tree.expression, with_data)
+    if not isinstance(schema, exp.Schema):
+        raise MillpondError(SqlState.SYNTAX_ERROR, "syntax error at end of input")
+    columns, keys, checks = definitions.read(name.name, schema)
+    return CreateTable(name, exists, columns, keys, checks)
+
+
+def _truncate(tree: exp.TruncateTable) -> Statement:
+    return Truncate(tuple(definitions.name_of(table) for table in tree.expressions))
+
+
+def _alter(tree: exp.Alter) -> Statement:
+    return definitions.read_alter(tree)
+
+
+_BY_TREE: dict[type[exp.Expr], Callable[..., Statement]] = {
+    exp.Insert: _insert,
+    exp.Update: _update,
+    exp.Delete: _delete,
+    exp.Create: _create,
+    exp.TruncateTable: _truncate,
+    exp.Alter: _alter,
+}
+
+
+# -- statements that hold a query after words of their own ----------------------------------------------------
+
+
+def _copy(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
+    copy = parse_copy(cursor.text)
+    query = None
+    if copy.query is not None:
+        padded = " " * ((copy.query_position or 1) - 1) + copy.query
+        query = parse_query(padded, parameters)
+    return Copy(copy, query)
+
+
+def _explain(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
+    analyze = False
+    if cursor.text[cursor.position - 1 : cursor.position] == "(":
+        cursor.expect("(")
+        while not cursor.accept(")"):
+            option = cursor.identifier()
+            value = True if cursor.accept(",") or cursor.text[cursor.position - 1] == ")" else _boolean(cursor)
+            analyze = value if option == "analyze" else analyze
+            if option not in ("analyze", "verbose", "costs", "timing", "summary", "settings", "buffers"):
+                message = f'unrecognized EXPLAIN option "{option}"'
+                raise MillpondError(SqlState.SYNTAX_ERROR, message, position=cursor.position)
+            cursor.accept(",")
+    else:
+        analyze = cursor.accept("ANALYZE")
+        cursor.accept("VERBOSE")
+    start = cursor.position - 1
+    statement = parse(" " * start + cursor.text[start:], parameters)
+    if not isinstance(statement, Query):
+        raise not_supported("EXPLAIN of anything but a query", position=start + 1)
+    return Explain(statement.tree, analyze)
+
+
+def _boolean(cursor: TokenCursor) -> bool:
+    return cursor.identifier() not in ("false", "off")
+
+
+def _create_view(cursor: TokenCursor, parameters: Parameters | None, *, or_replace: bool = False) -> Statement:
+    name = utility.relation_name(cursor)
+    names: list[str] = []
+    if cursor.accept("("):
+        names.append(cursor.identifier())
+        while cursor.accept(","):
+            names.append(cursor.identifier())
+        cursor.expect(")")
+    if cursor.accept("WITH"):
+        raise not_supported("CREATE VIEW ... WITH (options)", position=cursor.position)
+    cursor.expect("AS")
+    start = cursor.position - 1
+    if parameters is not None:
+        raise MillpondError(SqlState.UNDEFINED_PARAMETER, "there are no parameters in a view's definition")
+    query = parse_query(" " * start + cursor.text[start:])
+    return CreateView(name, or_replace, tuple(names), query, cursor.text[start:])
+
+
+def _replace_view(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
+    return _create_view(cursor, parameters, or_replace=True)
+
+
+_BY_WORDS: Sequence[tuple[tuple[str, ...], Callable[[TokenCursor, Parameters | None], Statement]]] = (
+    (("COPY",), _copy),
+    (("EXPLAIN",), _explain),
+    (("CREATE", "VIEW"), _create_view),
+    (("CREATE", "OR", "REPLACE", "VIEW"), _replace_view),
+)
+
+
+def _syntax_error(text: str, error: ParseError) -> MillpondError:
+    """sqlglot's parse error in PostgreSQL's words: it names the last token that it read."""
+    first = error.errors[0] if error.errors else {}
+    line, column = first.get("line"), first.get("col")
+    tokens = tokenize(text)
+    if line is None or column is None or not tokens:
+        return syntax_error(text, None)
+    end = sum(len(row) + 1 for row in text.split("\n")[: line - 1]) + column
+    near = next((token for token in tokens if token.end + 1 >= end), None)
+    wanted_more = near is tokens[-1] and "Unexpected token" not in first.get("description", "")
+    return syntax_error(text, None if wanted_more else near)

@@ -1,0 +1,209 @@
+"""Names: what the catalog offers to a query, and what each level of a query can see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from typing import Protocol
+
+from sqlglot import exp
+
+from millpond.errors import SqlState, closest, not_supported
+from millpond.relation import Relation
+from millpond.sql.nodes import annotate, error, fold, identifier, position_of
+from millpond.types import SqlType
+
+
+class Names(Protocol):
+    """What binding asks of the catalog and the session."""
+
+    def relation(self, schema: str | None, name: str) -> Relation | None:
+        """The relation of that name, `schema` being None if none was written."""
+
+    def relation_names(self) -> Iterable[str]:
+        """The names of all relations, for hints."""
+
+    def constant(self, name: str) -> datetime | date | str:
+        """The value, during this statement, of `now` (with a zone), `current_user`, `current_database`,
+        `current_schema` or `version`."""
+
+
+@dataclass(frozen=True)
+class NamesAsCreated:
+    """Names as a view saw them when it was created: columns that came later are not part of `*`."""
+
+    names: Names
+    sees: Mapping[str, tuple[str, ...]]
+
+    def relation(self, schema: str | None, name: str) -> Relation | None:
+        found = self.names.relation(schema, name)
+        if found is None or name not in self.sees or found.schema != "public":
+            return found
+        seen = self.sees[name]
+        return replace(found, columns=tuple(replace(c, hidden=c.name not in seen) for c in found.columns))
+
+    def relation_names(self) -> Iterable[str]:
+        return self.names.relation_names()
+
+    def constant(self, name: str) -> datetime | date | str:
+        return self.names.constant(name)
+
+
+@dataclass(frozen=True)
+class ScopeColumn:
+    """A column of a FROM item: its name in this scope, and the name under which the item delivers it."""
+
+    name: str
+    type: SqlType
+    source: str
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class FromItem:
+    """A relation, subquery or function in FROM, under its alias."""
+
+    alias: str
+    columns: tuple[ScopeColumn, ...]
+    relation: Relation | None = None
+
+    def reference(self, column: ScopeColumn) -> exp.Column:
+        """A bound reference to one of its columns."""
+        node = exp.Column(this=identifier(column.source), table=identifier(self.alias))
+        return annotate(node, type=column.type, relation=self.relation)
+
+
+@dataclass(frozen=True)
+class VisibleColumn:
+    """A column that can be named without its table: a reference, or the merged column of JOIN ... USING."""
+
+    name: str
+    node: exp.Expr
+    hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Cte:
+    """A common table expression in sight: its columns, and whether it is the one being defined recursively."""
+
+    name: str
+    columns: tuple[ScopeColumn, ...]
+
+
+@dataclass
+class Scope:
+    """What one SELECT can see: its FROM items, the scope around it, and the CTEs above it."""
+
+    names: Names
+    parent: Scope | None = None
+    items: list[FromItem] = field(default_factory=list)
+    visible: list[VisibleColumn] = field(default_factory=list)
+    ctes: dict[str, Cte] = field(default_factory=dict)
+
+    def child(self) -> Scope:
+        """A scope for a subquery that may refer to this one."""
+        return Scope(self.names, parent=self)
+
+    def isolated(self) -> Scope:
+        """A scope for a FROM subquery without LATERAL: it sees our CTEs and what surrounds us, not our items."""
+        return Scope(self.names, parent=Scope(self.names, parent=self.parent, ctes=self.ctes))
+
+    def cte(self, name: str) -> Cte | None:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.ctes:
+                return scope.ctes[name]
+            scope = scope.parent
+        return None
+
+    def add(self, item: FromItem, node: exp.Expr | None = None) -> list[VisibleColumn]:
+        """Adds a FROM item, and returns its columns as they are seen without its name."""
+        if any(other.alias == item.alias for other in self.items):
+            message = f'table name "{item.alias}" specified more than once'
+            raise error(SqlState.DUPLICATE_ALIAS, message, node)
+        self.items.append(item)
+        return [VisibleColumn(column.name, item.reference(column), column.hidden) for column in item.columns]
+
+    def resolve(self, node: exp.Column) -> exp.Expr:
+        """The bound reference that a written column name stands for, here or in a scope around."""
+        if node.args.get("table"):
+            return _placed(self._resolve_qualified(node), node)
+        return _placed(self._resolve_plain(node), node)
+
+    def item(self, alias: str) -> tuple[FromItem, int] | None:
+        """The FROM item of that name, and how many scopes out it is."""
+        scope: Scope | None = self
+        levels = 0
+        while scope is not None:
+            for item in scope.items:
+                if item.alias == alias:
+                    return item, levels
+            scope, levels = scope.parent, levels + 1
+        return None
+
+    def item_named(self, table: exp.Identifier) -> tuple[FromItem, int]:
+        """The FROM item that the qualifier of a column or star names."""
+        alias = fold(table)
+        found = self.item(alias)
+        if found is None:
+            raise self._missing_item(alias, table)
+        return found
+
+    def _resolve_qualified(self, node: exp.Column) -> exp.Expr:
+        item, levels = self.item_named(node.args["table"])
+        name = fold(node.this)
+        columns = [column for column in item.columns if column.name == name]
+        if len(columns) > 1:
+            raise error(SqlState.AMBIGUOUS_COLUMN, f'column reference "{name}" is ambiguous', node)
+        if not columns:
+            hint = closest(name, (column.name for column in item.columns))
+            raise error(SqlState.UNDEFINED_COLUMN, f"column {item.alias}.{name} does not exist", node, hint=hint)
+        return annotate(item.reference(columns[0]), levels_up=levels)
+
+    def _resolve_plain(self, node: exp.Column) -> exp.Expr:
+        name = fold(node.this)
+        scope: Scope | None = self
+        levels = 0
+        while scope is not None:
+            matches = [column for column in scope.visible if column.name == name]
+            if len(matches) > 1:
+                raise error(SqlState.AMBIGUOUS_COLUMN, f'column reference "{name}" is ambiguous', node)
+            if matches:
+                return _outward(matches[0].node.copy(), levels)
+            if any(item.alias == name for item in scope.items):
+                raise not_supported("a whole row as a value", hint="Name its columns.", position=position_of(node))
+            scope, levels = scope.parent, levels + 1
+        raise error(SqlState.UNDEFINED_COLUMN, f'column "{name}" does not exist', node, hint=self._hint(name))
+
+    def _hint(self, name: str) -> str | None:
+        known: list[str] = []
+        scope: Scope | None = self
+        while scope is not None:
+            known.extend(column.name for column in scope.visible)
+            scope = scope.parent
+        return closest(name, known)
+
+    def _missing_item(self, alias: str, node: exp.Expr) -> Exception:
+        scope: Scope | None = self
+        while scope is not None:
+            for item in scope.items:
+                if item.relation is not None and item.relation.name == alias:
+                    message = f'invalid reference to FROM-clause entry for table "{alias}"'
+                    hint = f'Perhaps you meant to reference the table alias "{item.alias}".'
+                    return error(SqlState.UNDEFINED_TABLE, message, node, hint=hint)
+            scope = scope.parent
+        message = f'missing FROM-clause entry for table "{alias}"'
+        return error(SqlState.UNDEFINED_TABLE, message, node)
+
+
+def _outward(node: exp.Expr, levels: int) -> exp.Expr:
+    for part in node.find_all(exp.Column):
+        annotate(part, levels_up=levels)
+    return node
+
+
+def _placed(node: exp.Expr, written: exp.Expr) -> exp.Expr:
+    """The bound node, at the place of the written one."""
+    position = position_of(written)
+    return node if position is None else node.update_positions(start=position - 1)

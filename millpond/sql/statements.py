@@ -1,0 +1,200 @@
+"""What a statement says, as plain records: the output of `parse`, the input of `millpond.statements`.
+
+Trees of queries and expressions are sqlglot's and are opaque outside `millpond.sql`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from millpond.relation import Check, Column, Key
+from millpond.sql.copy import CopyStatement
+from millpond.sql.values_parser import InsertValues
+
+QueryTree = exp.Query
+"""The tree of a query, for those who only pass it on."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """A relation's name as it was written, identifiers folded; `position` is where it stands in the text."""
+
+    name: str
+    schema: str | None = None
+    position: int | None = None
+
+
+@dataclass(frozen=True)
+class Query:
+    tree: exp.Query
+
+
+@dataclass(frozen=True)
+class Insert:
+    """`source` is None for DEFAULT VALUES."""
+
+    target: Name
+    columns: tuple[str, ...] | None
+    source: exp.Query | None
+    returning: tuple[exp.Expr, ...]
+    target_alias: str | None = None
+
+
+@dataclass(frozen=True)
+class InsertLiterals:
+    """An INSERT of plain literals, which does not pass through the general parser."""
+
+    target: Name
+    values: InsertValues
+
+
+@dataclass(frozen=True)
+class Update:
+    target: Name
+    tree: exp.Update
+
+
+@dataclass(frozen=True)
+class Delete:
+    target: Name
+    tree: exp.Delete
+
+
+@dataclass(frozen=True)
+class CreateTable:
+    name: Name
+    if_not_exists: bool
+    columns: tuple[Column, ...]
+    keys: tuple[Key, ...]
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class CreateTableAs:
+    name: Name
+    if_not_exists: bool
+    column_names: tuple[str, ...]
+    query: exp.Query
+    with_data: bool
+
+
+@dataclass(frozen=True)
+class CreateStream:
+    name: Name
+    if_not_exists: bool
+    columns: tuple[Column, ...]
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class CreateView:
+    name: Name
+    or_replace: bool
+    column_names: tuple[str, ...]
+    query: exp.Query
+    text: str
+
+
+@dataclass(frozen=True)
+class AddColumn:
+    table: Name
+    if_exists: bool
+    if_not_exists: bool
+    column: Column
+    keys: tuple[Key, ...]
+    checks: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class Drop:
+    kind: Literal["table", "stream", "view"]
+    names: tuple[Name, ...]
+    if_exists: bool
+    cascade: bool
+
+
+@dataclass(frozen=True)
+class Truncate:
+    names: tuple[Name, ...]
+
+
+@dataclass(frozen=True)
+class Begin:
+    read_only: bool = False
+
+
+@dataclass(frozen=True)
+class Commit:
+    pass
+
+
+@dataclass(frozen=True)
+class Rollback:
+    pass
+
+
+@dataclass(frozen=True)
+class SetSetting:
+    """`value` is None for DEFAULT."""
+
+    name: str
+    value: str | None
+
+
+@dataclass(frozen=True)
+class ShowSetting:
+    """`name` is "all" for every setting."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ResetSetting:
+    name: str
+
+
+@dataclass(frozen=True)
+class Explain:
+    query: exp.Query
+    analyze: bool
+
+
+@dataclass(frozen=True)
+class Vacuum:
+    name: Name | None
+    full: bool
+
+
+@dataclass(frozen=True)
+class Copy:
+    copy: CopyStatement
+    query: exp.Query | None
+
+
+Statement = (
+    Query
+    | Insert
+    | InsertLiterals
+    | Update
+    | Delete
+    | CreateTable
+    | CreateTableAs
+    | CreateStream
+    | CreateView
+    | AddColumn
+    | Drop
+    | Truncate
+    | Begin
+    | Commit
+    | Rollback
+    | SetSetting
+    | ShowSetting
+    | ResetSetting
+    | Explain
+    | Vacuum
+    | Copy
+)

@@ -1,0 +1,126 @@
+"""A cursor over a statement's tokens, for the statements that PostgreSQL has and sqlglot does not parse."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.errors import TokenError
+from sqlglot.tokens import Token, TokenType
+
+from millpond.errors import MillpondError, SqlState
+
+
+class _PlainPostgres(Postgres):
+    """PostgreSQL's tokens, all of them: sqlglot would take what follows EXPLAIN or SHOW as one string."""
+
+    class Tokenizer(Postgres.Tokenizer):
+        COMMANDS: ClassVar[set[TokenType]] = set()
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of a text in PostgreSQL's dialect."""
+    try:
+        return _PlainPostgres().tokenize(text)
+    except TokenError as error:
+        raise MillpondError(SqlState.SYNTAX_ERROR, f"unterminated quoted string or comment: {error}") from error
+
+
+def syntax_error(text: str, token: Token | None) -> MillpondError:
+    """`syntax error at or near "x"`, with its position."""
+    if token is None:
+        return MillpondError(SqlState.SYNTAX_ERROR, "syntax error at end of input", position=len(text) + 1)
+    near = text[token.start : token.end + 1]
+    return MillpondError(SqlState.SYNTAX_ERROR, f'syntax error at or near "{near}"', position=token.start + 1)
+
+
+class TokenCursor:
+    """Reads tokens one by one; words are compared without regard to case.
+
+    >>> cursor = TokenCursor("SHOW Stream_Scan")
+    >>> cursor.accept("SHOW"), cursor.identifier(), cursor.at_end
+    (True, 'stream_scan', True)
+    """
+
+    def __init__(self, text: str, start: int = 0) -> None:
+        self.text = text
+        self._tokens = tokenize(text)
+        self._index = start
+
+    @property
+    def token(self) -> Token | None:
+        return self._tokens[self._index] if self._index < len(self._tokens) else None
+
+    @property
+    def at_end(self) -> bool:
+        return self.token is None
+
+    @property
+    def position(self) -> int:
+        """The 1-based position of the next token."""
+        return self.token.start + 1 if self.token else len(self.text) + 1
+
+    def error(self) -> MillpondError:
+        return syntax_error(self.text, self.token)
+
+    def next(self) -> Token:
+        token = self.token
+        if token is None:
+            raise self.error()
+        self._index += 1
+        return token
+
+    def accept(self, *words: str) -> bool:
+        """Skip the words if they come next."""
+        ahead = self._tokens[self._index : self._index + len(words)]
+        if [_word(token) for token in ahead] != [word.upper() for word in words]:
+            return False
+        self._index += len(words)
+        return True
+
+    def expect(self, *words: str) -> None:
+        for word in words:
+            if not self.accept(word):
+                raise self.error()
+
+    def end(self) -> None:
+        """Nothing but a semicolon may follow."""
+        self.accept(";")
+        if not self.at_end:
+            raise self.error()
+
+    def identifier(self) -> str:
+        """A name, folded to lower case unless it is quoted."""
+        token = self.next()
+        if self.text[token.start] == '"':
+            return token.text
+        if not (token.text[:1].isalpha() or token.text[:1] == "_"):
+            self._index -= 1
+            raise self.error()
+        return token.text.lower()
+
+    def string(self) -> str:
+        """A string literal."""
+        token = self.next()
+        if token.token_type not in (TokenType.STRING, TokenType.NATIONAL_STRING, TokenType.HEREDOC_STRING):
+            self._index -= 1
+            raise self.error()
+        return token.text
+
+    def skip_parentheses(self) -> tuple[int, int]:
+        """Skip a balanced `( ... )`; returns where it starts and ends in the text."""
+        first = self.next()
+        if first.token_type is not TokenType.L_PAREN:
+            self._index -= 1
+            raise self.error()
+        depth = 1
+        while depth:
+            token = self.next()
+            depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        return first.start, token.end + 1
+
+
+def _word(token: Token) -> str:
+    """The token as a keyword; a quoted name or a string is none."""
+    quoted = token.token_type in (TokenType.STRING, TokenType.IDENTIFIER)
+    return "" if quoted else token.text.upper()
