@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
-from millpond.types import SqlType, from_arrow
-from millpond.values import to_text
+from millpond.types import INTERVAL, SqlType, from_arrow
+from millpond.values import from_text, to_text
 from millpond.values.arrays import Column, pc
 
 if TYPE_CHECKING:
@@ -134,7 +134,9 @@ class Result:
     def _conform(self, table: pa.Table) -> pa.Table:
         """Give each column the type that was announced: Spark's own where binding could not know it better."""
         columns, described = [], []
-        for column, announced in zip(table.columns, self.columns, strict=True):
+        for given, announced in zip(table.columns, self.columns, strict=True):
+            # Spark cannot hand out a calendar interval, so it comes as text.
+            column = from_text(given, INTERVAL) if announced.type == INTERVAL else given
             exact = announced.type.arrow == column.type
             described.append(announced if exact else ResultColumn(announced.name, from_arrow(column.type)))
             columns.append(_padded(column, announced.type))

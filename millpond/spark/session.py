@@ -28,6 +28,8 @@ def options(settings: Settings, scratch: Path) -> dict[str, str]:
         "spark.sql.caseSensitive": "true",
         "spark.sql.timestampType": "TIMESTAMP_LTZ",
         "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        # A literal that holds `${` is data, not a variable.
+        "spark.sql.variable.substitute": "false",
         # Results travel as Arrow; a decimal or a timestamp must not pass through pickled rows.
         "spark.sql.execution.arrow.pyspark.enabled": "true",
         # Fixed cost per job is the enemy: few partitions, no adaptive re-planning, no listing job for files.

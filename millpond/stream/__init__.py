@@ -1,12 +1,14 @@
 """Stream relations: data that is still arriving, as a ring of Parquet segments that readers can hold on to."""
 
 from millpond.stream.chunk import Chunk, SegmentFile
+from millpond.stream.followers import Follower
 from millpond.stream.options import StreamOptions, StreamStats, Tid, TidRange
 from millpond.stream.relation import StreamRelation
 from millpond.stream.staged_append import StagedAppend
 
 __all__ = [
     "Chunk",
+    "Follower",
     "SegmentFile",
     "StagedAppend",
     "StreamOptions",

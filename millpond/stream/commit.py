@@ -72,12 +72,11 @@ class Committer:
             self._seal()
 
     def _admit(self) -> None:
-        """Let an append begin.
-
-        It is refused while memory cannot be emptied to disk. Here it would also wait for a reader that must not be
-        overrun, see `Ring.surplus`.
+        """Let an append begin: it waits for readers that must not be overrun, and is refused while memory cannot be
+        emptied to disk.
         """
         self._check()
+        self._core.followers.wait_for_room(self._core.is_full_from, self._check)
         self._core.pins.release_abandoned()
         try:
             self._maintenance.retry()
@@ -181,7 +180,7 @@ class Committer:
         """Take what is beyond the capacity out of the ring."""
         core = self._core
         with core.visible:
-            surplus = list(core.ring.surplus())
+            surplus = list(core.ring.surplus(core.followers.floor))
             if not surplus or not self._move_mark(core.ring.first_tid, surplus[-1].end_tid):
                 return
             core.ring.drop(len(surplus))

@@ -8,8 +8,9 @@ import pyarrow as pa
 
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.stream.disk import Disk
+from millpond.stream.followers import Followers
 from millpond.stream.layout import Layout
-from millpond.stream.options import StreamOptions
+from millpond.stream.options import StreamOptions, Tid
 from millpond.stream.pins import FilePins
 from millpond.stream.rate import RateMeter
 from millpond.stream.recovery import Recovered
@@ -39,6 +40,7 @@ class StreamCore:
         self.visible = threading.Lock()
         self.closed = False
         self.rate = RateMeter()
+        self.followers = Followers()
         self.ring = Ring(options, recovered.first_tid)
         for segment in recovered.segments:
             self.ring.push(segment)
@@ -46,6 +48,11 @@ class StreamCore:
     def check_open(self) -> None:
         if self.closed:
             raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, f'stream "{self.name}" is closed')
+
+    def is_full_from(self, floor: Tid) -> bool:
+        """Whether the rows that somebody has yet to read fill the ring."""
+        with self.visible:
+            return self.ring.is_full_from(floor)
 
     def check_schema(self, schema: pa.Schema) -> None:
         """Refuse rows of other columns; whether a column may be null is not of our concern."""

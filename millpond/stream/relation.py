@@ -21,6 +21,7 @@ from millpond.stream.chunk import Chunk
 from millpond.stream.commit import Clock, Committer
 from millpond.stream.core import StreamCore
 from millpond.stream.disk import Disk, write_failure
+from millpond.stream.followers import Follower, Followers
 from millpond.stream.layout import Layout
 from millpond.stream.maintenance import Maintenance
 from millpond.stream.options import StreamOptions, StreamStats, Tid, TidRange
@@ -104,6 +105,17 @@ class StreamRelation:
         except OSError as error:
             raise write_failure(self._core.name, error) from error
         return chunk
+
+    def follow(self, first: int | None = None) -> Follower:
+        """Follow the stream from `first`, by default from its end: what is not read yet is not overwritten."""
+        core = self._core
+        with core.visible:
+            core.check_open()
+            return core.followers.add(self._resolve(core.ring.end_tid if first is None else first, None).first)
+
+    @property
+    def followers(self) -> Followers:
+        return self._core.followers
 
     def compact(self) -> None:
         """Merge adjacent small segments; writers do it on their own when there are many."""

@@ -74,14 +74,15 @@ class Ring:
             return ()
         return self._segments[self._index(first) : self._index(Tid(end - 1)) + 1]
 
-    def surplus(self) -> Sequence[Segment]:
-        """The oldest segments, which are beyond the ring's capacity.
+    def surplus(self, floor: Tid | None = None) -> Sequence[Segment]:
+        """The oldest segments, which are beyond the ring's capacity: the one place that decides what is overwritten.
 
-        This is the one place that decides what is overwritten. A reader that must never be overrun would hold the
-        answer back to the segments that it has read, and the writers would wait for it in `StreamRelation._admit`.
+        From `floor` on somebody has yet to read, so that stays.
         """
         count, size_bytes = 0, self.size_bytes
         while count < len(self._segments) - 1 and self._is_beyond_capacity(count + 1, size_bytes):
+            if floor is not None and self._segments[count].end_tid > floor:
+                break
             size_bytes -= self._segments[count].size_bytes
             count += 1
         return self._segments[:count]
@@ -89,6 +90,12 @@ class Ring:
     def _is_beyond_capacity(self, next_index: int, size_bytes: int) -> bool:
         rows_without = self.end_tid - self._segments[next_index].first_tid
         return rows_without >= self._options.capacity_rows or size_bytes > self._options.capacity_bytes
+
+    def is_full_from(self, floor: Tid) -> bool:
+        """Whether the rows from `floor` on fill the ring."""
+        unread = self.between(floor, self.end_tid)
+        size_bytes = sum(segment.size_bytes for segment in unread)
+        return self.end_tid - floor >= self._options.capacity_rows or size_bytes > self._options.capacity_bytes
 
     def drop(self, count: int) -> None:
         """Forget the oldest segments."""
