@@ -1,4 +1,4 @@
-"""Readers that must never be overrun, such as continuous views: writers wait for them when the ring is full of unread rows."""
+"""Readers that must never be overrun, such as continuous views: writers wait for them when the ring is full."""
 
 from __future__ import annotations
 
