@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.relation import Check, Column, Key, Relation
+from millpond.state.view_state import ViewState
 from millpond.types import SqlType
 
 FORMAT_VERSION = 1
@@ -41,6 +42,14 @@ _relations = sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("version", sa.BigInteger, nullable=False),
     sa.Column("definition", sa.Text, nullable=False),
+)
+
+
+_states = sa.Table(
+    "millpond_states",
+    _metadata,
+    sa.Column("oid", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("state", sa.Text, nullable=False),
 )
 
 
@@ -94,6 +103,9 @@ class Catalog:
                 connection.execute(sa.delete(_relations).where(_relations.c.name == name))
                 if relation is not None:
                     connection.execute(sa.insert(_relations).values(**_to_row(relation)))
+            kept = {relation.oid for relation in changes.values() if relation is not None}
+            gone = {old.oid for name in changes if (old := self._snapshot.relation(name)) is not None} - kept
+            connection.execute(sa.delete(_states).where(_states.c.oid.in_(gone)))
             for key, value in (("snapshot", number), ("oid_next", self._oid_next)):
                 connection.execute(sa.update(_pond).where(_pond.c.key == key).values(value=value))
         relations = {**self._snapshot.relations, **{n: r for n, r in changes.items() if r is not None}}
@@ -102,6 +114,17 @@ class Catalog:
                 relations.pop(name, None)
         self._snapshot = Snapshot(number, relations)
         return self._snapshot
+
+    def commit_states(self, states: Mapping[int, ViewState]) -> None:
+        """Record the states of views, by oid, in one transaction."""
+        with self.commit_lock, self._engine.begin() as connection:
+            _write_states(connection, states)
+
+    def states(self) -> dict[int, ViewState]:
+        """The committed state of every view, by oid."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(sa.select(_states)).all()
+        return {row.oid: ViewState.loads(row.state) for row in rows}
 
     def close(self) -> None:
         if self._lock_connection is not None:
@@ -146,6 +169,12 @@ def _synchronous_sqlite(connection: Any, _record: object) -> None:
     cursor.execute("PRAGMA journal_mode = WAL")
     cursor.execute("PRAGMA synchronous = FULL")
     cursor.close()
+
+
+def _write_states(connection: sa.Connection, states: Mapping[int, ViewState]) -> None:
+    for oid, state in states.items():
+        connection.execute(sa.delete(_states).where(_states.c.oid == oid))
+        connection.execute(sa.insert(_states).values(oid=oid, state=state.dumps()))
 
 
 def _to_row(relation: Relation) -> dict[str, Any]:

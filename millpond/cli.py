@@ -59,7 +59,7 @@ def run_bench(options: argparse.Namespace) -> int:
         print(f'ERROR:  benchmark "{options.name}" does not exist', file=sys.stderr)
         print(f"HINT:  There are: {', '.join(names)}.", file=sys.stderr)
         return 1
-    module = importlib.import_module(f"millpond.bench.{options.name}")
+    module = importlib.import_module(f"millpond.bench.{options.name.replace('-', '_')}")
     peers = None if options.peers is None else [peer for peer in options.peers.split(",") if peer != "none"]
     module.run(scale=options.scale, peers=peers)
     return 0
@@ -73,7 +73,7 @@ def bench_names() -> list[str]:
         path = Path(package.__path__[0]) / f"{module.name}.py"
         # Read, not imported: a benchmark may bring Spark and its peers along.
         if path.exists() and "\ndef run(" in path.read_text(encoding="utf-8"):
-            found.append(module.name)
+            found.append(module.name.replace("_", "-"))
     return found
 
 

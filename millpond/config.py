@@ -148,6 +148,13 @@ SETTINGS: dict[str, Setting] = {
             "VACUUM keeps files that a version of the last days may still read, as Delta Lake does by default.",
             minimum=3_600_000,
         ),
+        Setting(
+            "view_chunk_rows",
+            1_000_000,
+            "rows",
+            "A view reads so many new tuples without being asked: big chunks make the fixed cost of a job small.",
+            minimum=1,
+        ),
         # -- of a session ------------------------------------------------------------------------------------
         Setting(
             "stream_scan",
@@ -156,6 +163,13 @@ SETTINGS: dict[str, Setting] = {
             "A SELECT on a stream reads what the ring holds now.",
             scope="session",
             choices=("snapshot",),
+        ),
+        Setting(
+            "freshness",
+            0,
+            "ms",
+            "How old the answer of a view may be; 0 means that it has every insert acknowledged before the query.",
+            scope="session",
         ),
         Setting(
             "statement_timeout",

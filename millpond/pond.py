@@ -27,11 +27,13 @@ from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState
 from millpond.lock import PondLock
 from millpond.result import Result
+from millpond.run.views import ViewStore
 from millpond.services import Services
 from millpond.session import Session
 from millpond.spark import session as spark_session
 from millpond.spark.runner import Runner
 from millpond.sql.parameters import Values
+from millpond.statements.continuous import reopen
 from millpond.statements.execution import Progress, Request
 from millpond.statements.insert import insert_rows
 from millpond.stores import Stores
@@ -128,7 +130,10 @@ class Pond:
         except BaseException:
             stores.close()
             raise
-        return Services(stores.catalog, stores.tables, stores.streams, runner, self._settings, self.scratch)
+        views = ViewStore(self.path / "state", stores.catalog, stores.streams, runner, self._settings)
+        services = Services(stores.catalog, stores.tables, stores.streams, runner, views, self._settings, self.scratch)
+        reopen(services)
+        return services
 
     def _make_scratch(self) -> Path:
         """A directory for what need not survive. The pond notes where it is, so that a crash's is removed later."""
@@ -150,6 +155,7 @@ class Pond:
         for session in self._all_sessions:
             session.close()
         self.services.release_abandoned()
+        self.services.views.close()
         self.services.close()
         spark_session.stop(self.services.runner.session)
         shutil.rmtree(self.scratch, ignore_errors=True)

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from millpond.types import BIGINT, TIMESTAMPTZ, SqlType
 
-Kind = Literal["table", "stream", "view", "system"]
+Kind = Literal["table", "stream", "view", "continuous", "system"]
+"""A view without a stream is a plain view, unfolded where it is used; one with a stream is continuous."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Relation:
     """A named relation.
 
     `version` is the visible version of a table's Delta log; `options` are those of a stream. `definition` is the
-    query of a view, and `sees` are the columns that `*` stood for, by relation, when the view was created.
+    query of a view, `sees` are the columns that `*` stood for, by relation, when the view was created, and `pinned`
+    are the versions of the tables that a continuous view joins with its stream.
     """
 
     oid: int
@@ -63,6 +65,7 @@ class Relation:
     options: dict[str, str] = field(default_factory=dict)
     definition: str | None = None
     sees: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    pinned: dict[str, int] = field(default_factory=dict)
     version: int = 0
     schema: str = "public"
 

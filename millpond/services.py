@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from millpond.config import Settings
+from millpond.run.views import ViewStore
 from millpond.spark.runner import Runner
 from millpond.stores import Stores
-
 
 Held = Callable[[], None]
 """Lets go of files that a reader uses."""
@@ -26,6 +26,7 @@ class Services(Stores):
     """`retry_turn` lets the losers of a conflict go one after the other; see `Session`."""
 
     runner: Runner
+    views: ViewStore
     settings: Settings
     scratch: Path
     retry_turn: threading.Lock = field(default_factory=threading.Lock)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import pyarrow as pa
 
 from millpond.config import Settings
 from millpond.relation import Column, Relation
+from millpond.run.views import ViewStore
 from millpond.streams import StreamStore
 from millpond.transaction import Transaction
-from millpond.types import BIGINT, DOUBLE, INTEGER, TEXT, SqlType
+from millpond.types import BIGINT, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
 
 Row = tuple[object, ...]
 DATABASE = "pond"
@@ -23,6 +25,7 @@ class SystemContext:
 
     transaction: Transaction
     streams: StreamStore
+    views: ViewStore
     settings: Settings
 
     def relations(self, *kinds: str) -> list[Relation]:
@@ -55,18 +58,43 @@ def _tables(context: SystemContext) -> Iterable[Row]:
         yield relation.name, relation.version, len(files), rows, size
 
 
+def _views(context: SystemContext) -> Iterable[Row]:
+    views = {view.relation.oid: view for view in context.views.all()}
+    for relation in context.relations("continuous"):
+        view = views.get(relation.oid)
+        if view is None:
+            continue
+        parts = [part for parts in view.state.parts.values() for part in parts]
+        ticked = view.costs.last_tick_at
+        yield (
+            relation.name,
+            view.state.tuples_in,
+            context.views.lag(view),
+            sum(part.rows for part in parts),
+            sum(part.bytes for part in parts),
+            len(parts),
+            None if ticked is None else datetime.fromtimestamp(ticked, UTC),
+            view.costs.ticks,
+            view.costs.insert_seconds * 1000,
+            view.costs.reads,
+            view.costs.read_seconds * 1000,
+            int(relation.options.get("freshness", 0)),
+            None if view.error is None else view.error.message,
+        )
+
+
 def _settings(context: SystemContext) -> Iterable[Row]:
     for setting in context.settings:
         default = "on" if setting.default is True else "off" if setting.default is False else str(setting.default)
         yield setting.name, context.settings.show(setting.name), setting.unit, default, setting.scope, setting.reason
 
 
-_TABLE_TYPES = {"table": "BASE TABLE", "stream": "FOREIGN", "view": "VIEW"}
+_TABLE_TYPES = {"table": "BASE TABLE", "stream": "FOREIGN", "view": "VIEW", "continuous": "VIEW"}
 
 
 def _information_tables(context: SystemContext) -> Iterable[Row]:
     for relation in context.relations():
-        insertable = "NO" if relation.kind == "view" else "YES"
+        insertable = "YES" if relation.kind in ("table", "stream") else "NO"
         yield DATABASE, relation.schema, relation.name, _TABLE_TYPES[relation.kind], insertable
 
 
@@ -89,7 +117,7 @@ def _information_columns(context: SystemContext) -> Iterable[Row]:
 
 
 def _information_views(context: SystemContext) -> Iterable[Row]:
-    for relation in context.relations("view"):
+    for relation in context.relations("view", "continuous"):
         yield DATABASE, relation.schema, relation.name, relation.definition
 
 
@@ -176,6 +204,26 @@ _ALL = (
         "millpond_tables",
         _tables,
         {"name": TEXT, "version": BIGINT, "files": INTEGER, "rows": BIGINT, "bytes": BIGINT},
+    ),
+    _system(
+        "public",
+        "millpond_views",
+        _views,
+        {
+            "name": TEXT,
+            "tuples_in": BIGINT,
+            "lag": BIGINT,
+            "groups": BIGINT,
+            "bytes": BIGINT,
+            "parts": INTEGER,
+            "last_tick": TIMESTAMPTZ,
+            "ticks": BIGINT,
+            "insert_ms": DOUBLE,
+            "reads": BIGINT,
+            "read_ms": DOUBLE,
+            "freshness_ms": BIGINT,
+            "error": TEXT,
+        },
     ),
     _system(
         "public",

@@ -57,14 +57,17 @@ class TableStore:
 
     def files(self, relation: Relation) -> tuple[DataFile, ...]:
         """The files of the version that `relation` is pinned to."""
-        key = (relation.oid, relation.version)
+        return self.files_at(relation.oid, relation.version)
+
+    def files_at(self, oid: int, version: int) -> tuple[DataFile, ...]:
+        """The files of any version."""
         with self._lock:
-            known = self._files.get(key)
+            known = self._files.get((oid, version))
         if known is None:
-            known = _files_of(DeltaTable(self.directory_of(relation.oid), version=relation.version))
+            known = _files_of(DeltaTable(self.directory_of(oid), version=version))
             with self._lock:
-                self._forget_all_but_newest(relation.oid)
-                self._files[key] = known
+                self._forget_all_but_newest(oid)
+                self._files[(oid, version)] = known
         return known
 
     def paths(self, oid: int, files: Iterable[DataFile]) -> list[str]:
@@ -138,11 +141,13 @@ class TableStore:
         table.update_incremental()
         return table.version()
 
-    def vacuum(self, oid: int, retention_ms: int) -> int:
-        """Delete files that no version within the retention reads; returns how many."""
+    def vacuum(self, oid: int, retention_ms: int, pinned: Sequence[int] = ()) -> int:
+        """Delete files that neither a version within the retention nor a pinned one reads; returns how many."""
         table = DeltaTable(self.directory_of(oid))
         hours = max(1, retention_ms // 3_600_000)
-        return len(table.vacuum(hours, dry_run=False, enforce_retention_duration=False))
+        return len(
+            table.vacuum(hours, dry_run=False, enforce_retention_duration=False, keep_versions=list(pinned) or None)
+        )
 
     def drop(self, oid: int) -> None:
         """Remove the table's directory once no reader uses it."""

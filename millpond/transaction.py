@@ -5,7 +5,8 @@ Commit steps, under the catalog's commit lock; a crash between two of them is un
 1. compare what was written with the newest snapshot; the second of two conflicting writers gets 40001
 2. log the new versions of the written tables in their Delta logs (nobody looks at them yet)
 3. record all new versions, new and dropped relations in one catalog transaction: they become visible here
-4. publish the rows meant for streams, which are not transactional with tables, and remove dropped files
+4. publish the rows meant for streams, which are not transactional with tables, remove dropped files, and do what
+   waits for the commit, such as starting a view
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class Transaction:
         self._writes: dict[int, TableWrite] = {}
         self._appends: dict[int, StagedAppend] = {}
         self._pins: dict[int, Callable[[], None]] = {}
+        self.after_commit: list[Callable[[], object]] = []
 
     # -- reading -------------------------------------------------------------------------------------------
 
@@ -84,6 +86,12 @@ class Transaction:
         """Replace the catalog's record of a relation."""
         self._check_writable()
         self._changes[relation.name] = relation
+
+    def rename(self, relation: Relation, name: str) -> None:
+        """Give a relation another name; it keeps its oid and all that belongs to it."""
+        self._check_writable()
+        self._changes[relation.name] = None
+        self._changes[name] = replace(relation, name=name)
 
     def drop(self, relation: Relation) -> None:
         self._check_writable()
@@ -134,6 +142,8 @@ class Transaction:
             staged.publish()
         for relation in self._dropped:
             self._remove(relation)
+        for action in self.after_commit:
+            action()
         self._release()
 
     def rollback(self) -> None:

@@ -23,10 +23,8 @@ DEFINITIONS = (
     "  SERVER stream OPTIONS (capacity '{capacity}')",
     "CREATE FOREIGN TABLE part_restock (part_id int, part text, station int, worker int)\n"
     "  SERVER stream OPTIONS (capacity '{capacity}')",
-)
-
-# The query of a continuous view `running_low`; as long as streams are only queried ad hoc, it runs on what they hold.
-RUNNING_LOW = """\
+    """\
+CREATE VIEW running_low AS
 WITH used AS (
   SELECT part, station, count(*) FROM part_usage GROUP BY part, station
 ), restocked AS (
@@ -34,8 +32,13 @@ WITH used AS (
 )
 SELECT r.part, s.plant, s.location, s.supplier
 FROM station s, used u, restocked r
-WHERE s.id = u.station AND u.station = r.station AND u.part = r.part AND r.count - u.count < 5
-ORDER BY r.part, s.plant, s.location"""
+WHERE s.id = u.station AND u.station = r.station AND u.part = r.part AND r.count - u.count < 5""",
+)
+
+RUNNING_LOW = """\
+SELECT part, plant, location, supplier
+FROM running_low -- a continuous view
+ORDER BY part, plant, location"""
 
 MOST_USED = """\
 SELECT u.part, count(*) AS used, count(DISTINCT u.station) AS stations
@@ -115,7 +118,7 @@ class Worker(threading.Thread):
 
 
 def define(pond: millpond.Pond, plant: Plant, capacity_rows: int) -> None:
-    """Create the table with its rows and the two streams, and stock the stations."""
+    """Create the table with its rows, the two streams and the view, and stock the stations."""
     for definition in DEFINITIONS:
         pond.execute(definition.format(capacity=capacity_rows))
     pond.insert("station", [(s.id, s.plant, s.location, s.supplier) for s in plant.stations])

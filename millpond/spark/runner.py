@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -29,13 +30,17 @@ _VIEWS_KEPT = 64
 
 @dataclass(frozen=True)
 class FileInput:
-    """Parquet files as a relation. A stable one means the same files whenever its name is used."""
+    """Parquet files as a relation. A stable one means the same files whenever its name is used.
+
+    `tids` cuts a stream's files to a range.
+    """
 
     paths: tuple[str, ...]
     columns: tuple[Column, ...]
     is_stream: bool = False
     row_ids: bool = False
     stable: bool = False
+    tids: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,23 @@ class ArrowInput:
     rows: pa.Table
 
 
-Input = FileInput | ArrowInput
+@dataclass(frozen=True)
+class StateInput:
+    """Parquet files whose columns have types of Spark's own, given as its schema text."""
+
+    paths: tuple[str, ...]
+    schema: str
+
+
+@dataclass(frozen=True)
+class QueryInput:
+    """A relation that is itself a query over inputs."""
+
+    text: str
+    inputs: Mapping[str, Input]
+
+
+Input: TypeAlias = "FileInput | ArrowInput | StateInput | QueryInput"
 
 
 class Frame:
@@ -129,8 +150,18 @@ class Runner:
             self._forget([name for name in inputs if name not in stable], stable)
 
     def _define(self, name: str, given: Input) -> None:
-        dataframe = self.from_arrow(given.rows) if isinstance(given, ArrowInput) else self._read(given)
-        dataframe.createOrReplaceTempView(name)
+        self._dataframe(given).createOrReplaceTempView(name)
+
+    def _dataframe(self, given: Input) -> DataFrame:
+        if isinstance(given, ArrowInput):
+            return self.from_arrow(given.rows)
+        if isinstance(given, StateInput):
+            reader = self.session.read.schema(given.schema)
+            return reader.parquet(*given.paths) if given.paths else self.session.createDataFrame([], given.schema)
+        if isinstance(given, QueryInput):
+            with self._defined(given.inputs):
+                return self.session.sql(given.text)
+        return self._read(given)
 
     def _forget(self, names: Sequence[str], stable: Sequence[str]) -> None:
         with self._lock:
@@ -152,7 +183,7 @@ class Runner:
         dataframe = self.session.read.schema(schema).parquet(*given.paths)
         names = [quote(column.name) for column in columns]
         if given.is_stream:
-            return dataframe.selectExpr(*names, _TID)
+            return _within(dataframe.selectExpr(*names, _TID), given.tids)
         if given.row_ids:
             position = [f"_metadata.file_path AS {FILE_COLUMN}", f"_metadata.row_index AS {ROW_COLUMN}"]
             return dataframe.selectExpr(*names, *position)
@@ -165,6 +196,10 @@ class Runner:
         if given.row_ids:
             types += [(FILE_COLUMN, "STRING"), (ROW_COLUMN, "BIGINT")]
         return self.session.range(0).selectExpr(*(f"CAST(NULL AS {kind}) AS {quote(name)}" for name, kind in types))
+
+
+def _within(dataframe: DataFrame, tids: tuple[int, int] | None) -> DataFrame:
+    return dataframe if tids is None else dataframe.where(f"tid >= {tids[0]} AND tid < {tids[1]}")
 
 
 def quote(name: str) -> str:

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from millpond.sql.casts import INTERVAL_DAYS, INTERVAL_MICROS
 from millpond.sql.functions import Function, row
+from millpond.sql.interval_math import INTERVAL_KEY
 from millpond.types import NUMERIC, NUMERIC_PRECISION_MAX, SqlType, numeric
 
 AVERAGE = numeric(38, 16)
@@ -69,8 +70,13 @@ _SUMS = (
 
 _ORDERED_TYPES = ("number", "text", "date", "timestamp", "timestamptz")
 
-_EXTREMES = tuple(
-    _aggregate(name, f"{kind} -> first", f"{name.upper()}(_1)") for name in ("min", "max") for kind in _ORDERED_TYPES
+_EXTREMES = (
+    *(
+        _aggregate(name, f"{kind} -> first", f"{name.upper()}(_1)")
+        for name in ("min", "max")
+        for kind in _ORDERED_TYPES
+    ),
+    *(_aggregate(name, "interval -> interval", f"{name.upper()}_BY(_1, {INTERVAL_KEY})") for name in ("min", "max")),
 )
 
 _DEVIATIONS = {

@@ -9,13 +9,14 @@ from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql import functions
-from millpond.sql.coercion import coerce, common_type, resolve_unknown
-from millpond.sql.context import FILTER, ORDER_BY, WINDOW, WINDOW_CALL, Context, Rule
+from millpond.sql.coercion import coerce, common_type
+from millpond.sql.context import FILTER, WINDOW_CALL, Context, Rule
 from millpond.sql.functions import CONSTANTS, Function
 from millpond.sql.nodes import annotate, error, fold, note_of, position_of, type_of, typed, unwrapped
-from millpond.sql.operators import comparable
+from millpond.sql.operators import comparable, no_operator
 from millpond.sql.sql_types import UNKNOWN, type_name
-from millpond.types import BIGINT, INTEGER, INTERVAL, TEXT, SqlType
+from millpond.sql.windows import bind_order, bind_window, ordered
+from millpond.types import BIGINT, DOUBLE, INTEGER, TEXT, SqlType
 
 _NO_FUNCTION = "No function matches the given name and argument types. You might need to add explicit type casts."
 
@@ -133,10 +134,10 @@ def _check_formats(call: exp.Anonymous) -> None:
 
 def _undefined(name: str, types: Sequence[SqlType], node: exp.Expr) -> MillpondError:
     if name in _SAME_TYPE_WORDS and types:
-        first = types[0]
-        odd = next((one for one in types[1:] if common_type([first, one]) is None), types[-1])
-        message = f"{_SAME_TYPE_WORDS[name]} types {type_name(first)} and {type_name(odd)} cannot be matched"
-        return error(SqlState.DATATYPE_MISMATCH, message, node)
+        odd = next((place for place, one in enumerate(types) if common_type([types[0], one]) is None), -1)
+        pair = f"{type_name(types[0])} and {type_name(types[odd])}"
+        message = f"{_SAME_TYPE_WORDS[name]} types {pair} cannot be matched"
+        return error(SqlState.DATATYPE_MISMATCH, message, node.expressions[odd])
     words = ", ".join(type_name(sql_type) for sql_type in types)
     return error(SqlState.UNDEFINED_FUNCTION, f"function {name}({words}) does not exist", node, hint=_NO_FUNCTION)
 
@@ -177,7 +178,7 @@ def _aggregate(node: exp.Expr, function: Function, context: Context) -> exp.Expr
         ordered = bind_order(order, inner)
         call.expressions[-1].replace(exp.Order(this=call.expressions[-1].copy(), expressions=ordered))
     if distinct:
-        _check_distinct(call, node)
+        _check_distinct(call)
         call.set("expressions", [exp.Distinct(expressions=call.expressions)])
     return call
 
@@ -205,32 +206,14 @@ def _taken_apart(node: exp.Expr) -> tuple[list[exp.Expr], bool, exp.Order | None
     return arguments, distinct, order
 
 
-def _check_distinct(call: exp.Anonymous, node: exp.Expr) -> None:
+def _check_distinct(call: exp.Anonymous) -> None:
     """With DISTINCT, ORDER BY may only name what is aggregated, else the order would not be defined."""
     last = call.expressions[-1]
     if isinstance(last, exp.Order):
         arguments = [*call.expressions[:-1], last.this]
         if any(key.this not in arguments for key in last.expressions):
             message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"
-            raise error(SqlState.INVALID_COLUMN_REFERENCE, message, node)
-
-
-def bind_order(order: exp.Order, context: Context) -> list[exp.Expr]:
-    """The keys of an ORDER BY inside a call or a window; NULLs sort as larger than all values."""
-    keys: list[exp.Expr] = []
-    for written in order.expressions:
-        key = resolve_unknown(
-            context.within(replace(ORDER_BY, aggregates=context.clause.aggregates)).bind(written.this)
-        )
-        keys.append(ordered(key, written))
-    return keys
-
-
-def ordered(key: exp.Expr, written: exp.Expr) -> exp.Ordered:
-    """A sort key with the direction that was written."""
-    descending = bool(written.args.get("desc"))
-    nulls_first = bool(written.args.get("nulls_first"))
-    return exp.Ordered(this=key, desc=descending, nulls_first=nulls_first)
+            raise error(SqlState.INVALID_COLUMN_REFERENCE, message, last.expressions[0])
 
 
 def _filter(node: exp.Expr, context: Context) -> exp.Expr:
@@ -296,7 +279,7 @@ def _windowed_call(node: exp.Expr, context: Context) -> exp.Expr:
     name = function_name(node)
     function = functions.find(name)
     if function is not None and function.kind == "window":
-        return _matched(node, function, _plain_arguments(node, context))
+        return _checked_window(_matched(node, function, _plain_arguments(node, context)))
     if function is not None and function.kind == "scalar":
         message = f"OVER specified, but {name} is not a window function nor an aggregate function"
         raise error(SqlState.WRONG_OBJECT_TYPE, message, node)
@@ -305,55 +288,33 @@ def _windowed_call(node: exp.Expr, context: Context) -> exp.Expr:
     return context.bind(node)
 
 
-def bind_window(node: exp.Expr, context: Context) -> exp.Window:
-    """A window definition; a named one it builds on is copied in."""
-    inner = replace(context, clause=WINDOW)
-    partition = [resolve_unknown(inner.bind(key)) for key in node.args.get("partition_by") or []]
-    order = node.args.get("order")
-    made = exp.Window(partition_by=partition, over="OVER")
-    if order is not None:
-        made.set("order", exp.Order(expressions=bind_order(order, inner)))
-    if node.args.get("spec"):
-        made.set("spec", _frame(node.args["spec"], inner))
-    named = node.args.get("alias")
-    return made if named is None else _inherit(made, named, context)
+def _checked_window(call: exp.Anonymous) -> exp.Expr:
+    """A number of buckets or of a row must be positive; Spark wants a constant."""
+    count = unwrapped(call.expressions[-1]) if call.name in _POSITIVE else None
+    if isinstance(count, exp.Neg) or (isinstance(count, exp.Literal) and count.name == "0"):
+        raise error(_POSITIVE[call.name], f"argument of {call.name} must be greater than zero", call)
+    return call
 
 
-def _inherit(made: exp.Window, named: exp.Identifier, context: Context) -> exp.Window:
-    base = context.windows.get(fold(named))
-    if base is None:
-        raise error(SqlState.UNDEFINED_OBJECT, f'window "{fold(named)}" does not exist', named)
-    for part in ("partition_by", "order", "spec"):
-        inherited = base.args.get(part)
-        if inherited and made.args.get(part):
-            clause = {"partition_by": "PARTITION BY", "order": "ORDER BY", "spec": "frame"}[part]
-            message = f'cannot override {clause} clause of window "{fold(named)}"'
-            raise error(SqlState.WINDOWING_ERROR, message, named)
-        if inherited:
-            made.set(part, [key.copy() for key in inherited] if isinstance(inherited, list) else inherited.copy())
-    return made
+_POSITIVE = {
+    "ntile": SqlState.INVALID_ARGUMENT_FOR_NTILE,
+    "nth_value": SqlState.INVALID_ARGUMENT_FOR_NTH_VALUE,
+}
 
 
-def _frame(spec: exp.Expr, context: Context) -> exp.WindowSpec:
-    kind = str(spec.args["kind"]).upper()
-    if spec.args.get("exclude") or kind == "GROUPS":
-        what = "GROUPS in a window frame" if kind == "GROUPS" else "EXCLUDE in a window frame"
-        raise not_supported(what, position=position_of(spec))
-    made = exp.WindowSpec(kind=kind)
-    for end in ("start", "end"):
-        bound = spec.args.get(end)
-        made.set(end, _frame_offset(bound, context) if isinstance(bound, exp.Expr) else bound)
-        made.set(f"{end}_side", spec.args.get(f"{end}_side"))
-    return made
+def _as_function(name: str, operand: SqlType | None = None) -> Rule:
+    """An operator that is a function by another name: `a ^ b` is power(a, b), and `|/ a` is sqrt(a) of a double."""
 
+    def rule(node: exp.Expr, context: Context) -> exp.Expr:
+        arguments = context.bind_all(list(node.iter_expressions()))
+        types = [type_of(argument) for argument in arguments]
+        if not all(sql_type.is_number or sql_type == UNKNOWN for sql_type in types):
+            raise no_operator(node, *types)
+        function = functions.find(name)
+        assert function is not None
+        return _matched(node, function, [coerce(one, operand) for one in arguments] if operand else arguments)
 
-def _frame_offset(written: exp.Expr, context: Context) -> exp.Expr:
-    bound = context.bind(written)
-    if not type_of(bound).is_number and type_of(bound) != INTERVAL:
-        bound = coerce(bound, BIGINT)
-    if not isinstance(unwrapped(bound), (exp.Literal, exp.Cast)):
-        raise not_supported("a window frame offset that is not a constant", position=position_of(written))
-    return bound
+    return rule
 
 
 def _qualified_call(node: exp.Expr, context: Context) -> exp.Expr:
@@ -372,4 +333,6 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.WithinGroup: _within_group,
     exp.Window: _window,
     exp.Dot: _qualified_call,
+    exp.Pow: _as_function("power"),
+    exp.Sqrt: _as_function("sqrt", DOUBLE),
 }

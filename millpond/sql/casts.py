@@ -48,6 +48,10 @@ def _converted(node: exp.Expr, source: SqlType, target: SqlType, *, stored: bool
         return _from_text(node, target)
     if target.is_integer and source.is_float:
         return plain_cast(fill("RINT(_1)", node), target)
+    if target.name == "numeric" and source.is_float:
+        # Spark would give NULL.
+        template = "CASE WHEN ISNAN(_1) THEN RAISE_ERROR('0A000:NaN of type numeric is not supported') ELSE _2 END"
+        return fill(template, node, plain_cast(node, target))
     if target.is_integer and source.name == "numeric" and source.decimal_scale > 0:
         return plain_cast(fill("ROUND(_1, 0)", node), target)
     return plain_cast(node, target)

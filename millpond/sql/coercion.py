@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from millpond.errors import SqlState
 from millpond.sql.literals import canonical
-from millpond.sql.nodes import cast, error, note_of, position_of, type_of, typed, unwrapped
+from millpond.sql.nodes import cast, error, error_at, note_of, position_of, type_of, typed, unwrapped
 from millpond.sql.sql_types import UNKNOWN, type_name
 from millpond.types import NUMERIC, NUMERIC_PRECISION_MAX, TEXT, SqlType, numeric
 
@@ -51,17 +51,21 @@ def can_cast(source: SqlType, target: SqlType) -> bool:
 
 
 def distance(source: SqlType, target: SqlType) -> int:
-    """How far an implicit cast goes; between candidates the nearest wins."""
+    """How far an implicit cast goes; the candidate nearest in sum wins, so that no cast at all beats short ones."""
     if source.name == target.name:
         return 0
     if source == UNKNOWN:
         return 0 if target.name == "text" else 1
     if target.name in _PREFERRED:
-        return 1
+        return _CAST
     for ladder in (NUMBERS, _TIMES):
         if source.name in ladder and target.name in ladder:
-            return 1 + ladder.index(target.name) - ladder.index(source.name)
-    return 1
+            return _CAST + ladder.index(target.name) - ladder.index(source.name)
+    return _CAST
+
+
+_CAST = 10
+"""What any cast counts, next to which the steps on a ladder are small."""
 
 
 _PREFERRED = ("double precision", "timestamptz")
@@ -84,7 +88,7 @@ def common_type(types: Sequence[SqlType]) -> SqlType | None:
                 return None
             found = _wider_numeric(found, sql_type)
         elif found.name == sql_type.name:
-            found = found if found == sql_type else SqlType("text" if found.name == "char" else found.name)
+            found = found if found == sql_type else SqlType(found.name)
         elif can_coerce(found, sql_type):
             found = sql_type if sql_type.length is None else SqlType(sql_type.name)
         elif not can_coerce(sql_type, found):
@@ -172,13 +176,14 @@ def constant(text: str, target: SqlType, position: int | None = None) -> exp.Exp
     return node if position is None else node.update_positions(start=position - 1)
 
 
-def explicit_cast(node: exp.Expr, target: SqlType) -> exp.Expr:
+def explicit_cast(node: exp.Expr, target: SqlType, written: exp.Expr) -> exp.Expr:
     """`CAST(node AS target)` as the user asked for it, or PostgreSQL's error if there is no such cast."""
     source = type_of(node)
     if source == UNKNOWN:
         return _known(unwrapped(node), target)
     if not can_cast(source, target):
-        raise error(SqlState.CANNOT_COERCE, f"cannot cast type {type_name(source)} to {type_name(target)}", node)
+        message = f"cannot cast type {type_name(source)} to {type_name(target)}"
+        raise error_at(SqlState.CANNOT_COERCE, message, written)
     if target == NUMERIC and (source.is_integer or source.name == "numeric"):
         return as_numeric(node)
     return node if source == target else cast(node, target)

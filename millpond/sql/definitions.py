@@ -11,7 +11,7 @@ from sqlglot.errors import ParseError
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.relation import Check, Column, Key
 from millpond.sql.dialect import PostgresText
-from millpond.sql.nodes import fold, position_of
+from millpond.sql.nodes import fold, place_of, position_of
 from millpond.sql.sql_types import to_sql_type
 from millpond.sql.statements import AddColumn, Name
 
@@ -124,7 +124,7 @@ def _read_column(definition: _Definition, node: exp.ColumnDef) -> None:
             hint="Names that differ only in case are not told apart by readers of Delta Lake tables.",
             position=position,
         )
-    column = Column(name, to_sql_type(kind, position=position))
+    column = Column(name, to_sql_type(kind, position=place_of(kind) or position))
     for constraint in node.args.get("constraints") or []:
         given = fold(constraint.this) if constraint.this else None
         column = _read_column_constraint(definition, column, given, constraint.kind)

@@ -17,6 +17,8 @@ from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import Token, TokenType
 
+from millpond.sql.nodes import PLACE
+
 PrimaryParser = Callable[[Any, Token], Any]
 
 _SPECIAL_SYNTAX = ("CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
@@ -33,6 +35,57 @@ def _positioned(parse: PrimaryParser) -> PrimaryParser:
         return node.update_positions(token) if isinstance(node, exp.Expr) else node
 
     return parse_and_note
+
+
+def _typed_literal(_parser: Any, this: exp.Expr, data_type: exp.DataType) -> exp.Expr:
+    """`timestamp '2024-01-01'::date` is a cast of the timestamp: sqlglot has cast the text to a date before."""
+    literal = this
+    while not isinstance(literal, exp.Literal):
+        literal = literal.this
+    cast = exp.Cast(this=literal.copy(), to=data_type).update_positions(literal)
+    if literal is this:
+        return cast
+    literal.replace(cast)
+    return this
+
+
+_OPERATORS: dict[type[exp.Expr], frozenset[str]] = {
+    kind: frozenset(words.split())
+    for kind, words in {
+        exp.Add: "+",
+        exp.Sub: "-",
+        exp.Neg: "-",
+        exp.Mul: "*",
+        exp.Div: "/",
+        exp.Mod: "%",
+        exp.Pow: "^",
+        exp.Sqrt: "|/",
+        exp.DPipe: "||",
+        exp.EQ: "=",
+        exp.NEQ: "<> !=",
+        exp.LT: "<",
+        exp.LTE: "<=",
+        exp.GT: ">",
+        exp.GTE: ">=",
+        exp.NullSafeEQ: "IS",
+        exp.NullSafeNEQ: "IS",
+        exp.BitwiseAnd: "&",
+        exp.BitwiseOr: "|",
+        exp.BitwiseXor: "#",
+        exp.BitwiseNot: "~",
+        exp.BitwiseLeftShift: "<<",
+        exp.BitwiseRightShift: ">>",
+        exp.Like: "LIKE ~~",
+        exp.ILike: "ILIKE ~~*",
+        exp.SimilarTo: "SIMILAR",
+        exp.RegexpLike: "~ !~",
+        exp.RegexpILike: "~* !~*",
+        exp.In: "IN",
+        exp.Between: "BETWEEN",
+        exp.Cast: ":: CAST",
+    }.items()
+}
+"""The words and symbols that make an operator, by its node."""
 
 
 class PostgresText(Postgres):
@@ -53,6 +106,63 @@ class PostgresText(Postgres):
             for name, parse in PostgresParser.NO_PAREN_FUNCTION_PARSERS.items()
             if name in ("ANY", "CASE", "VARIADIC")
         }
+
+        TYPE_LITERAL_PARSERS: ClassVar = dict.fromkeys(exp.DataType.Type, _typed_literal)
+
+        def expression(self, instance: Any, token: Any = None, comments: Any = None) -> Any:
+            """A node as sqlglot makes it; an operator or cast with its place noted, as errors point at that."""
+            made = super().expression(instance, token, comments)
+            words = _OPERATORS.get(type(made))
+            place = self._place_before(words) if words else None
+            if place is not None:
+                made.meta[PLACE] = place
+            return made
+
+        def _place_before(self, words: frozenset[str]) -> int | None:
+            """The start of the last of the words that is not inside of parentheses or of CASE."""
+            depth = 0
+            for index in range(self._index - 1, -1, -1):
+                word = self._tokens[index].text.upper()
+                if depth <= 0 and word in words:
+                    return int(self._tokens[index].start)
+                depth += word in (")", "END")
+                depth -= word in ("(", "CASE")
+            return None
+
+        def _parse_types(self, *options: Any, **more: Any) -> Any:
+            start = self._curr.start if self._curr else None
+            made = super()._parse_types(*options, **more)
+            if isinstance(made, exp.DataType) and start is not None:
+                made.meta[PLACE] = start
+            return made
+
+        def _parse_csv(self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA) -> list[Any]:
+            """A list; sqlglot forgives a comma without anything behind it."""
+
+            def parse() -> Any:
+                after_comma = self._prev is not None and self._prev.token_type is sep
+                made = parse_method()
+                if made is None and after_comma:
+                    self.raise_error("Expected another item")
+                return made
+
+            return super()._parse_csv(parse, sep)
+
+        def _parse_join(self, *options: Any, **more: Any) -> Any:
+            """A join; sqlglot takes one without a condition for a product."""
+            is_comma = self._curr is not None and self._curr.token_type is TokenType.COMMA
+            join = super()._parse_join(*options, **more)
+            if join is None or is_comma or (join.args.get("kind") or "").upper() == "CROSS":
+                return join
+            if not any(join.args.get(part) for part in ("on", "using", "method")):
+                self.raise_error("Expected ON or USING")
+            return join
+
+        def _parse_table_alias(self, *options: Any, **more: Any) -> Any:
+            alias = super()._parse_table_alias(*options, **more)
+            if alias is None and self._prev is not None and self._prev.token_type is TokenType.ALIAS:
+                self.raise_error("Expected a name")
+            return alias
 
         def _parse_interval(self, *_options: Any, **_more: Any) -> Any:
             """`INTERVAL '...' [field [TO field]]`, its text untouched: `literals` reads PostgreSQL's spellings."""

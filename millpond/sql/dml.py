@@ -199,9 +199,45 @@ def columns_query(relation: Relation, columns: Sequence[Column]) -> exp.Query:
     return exp.select(*outputs, copy=False).from_(table, copy=False)
 
 
+def whole_relation(query: exp.Query, names: Names) -> Relation | None:
+    """The relation that a query reads as it is: `SELECT * FROM r` and nothing else."""
+    parts = {name for name, value in query.args.items() if value}
+    if not isinstance(query, exp.Select) or parts != {"expressions", "from_"}:
+        return None
+    table = query.args["from_"].this
+    plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier) and not table.args.get("joins")
+    if not plain or len(query.expressions) != 1 or not isinstance(query.expressions[0], exp.Star):
+        return None
+    schema = table.args.get("db")
+    return names.relation(fold(schema) if schema else None, fold(table.this))
+
+
 def relation_names(query: exp.Query) -> set[str]:
-    """The names of relations that a query mentions; a CTE's own name among them does no harm."""
-    return {fold(table.this) for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)}
+    """The names of the catalog's relations that a query mentions, itself or in its CTEs.
+
+    >>> from millpond.sql.dialect import parse_query
+    >>> sorted(relation_names(parse_query("WITH a AS (SELECT * FROM a), c AS (SELECT * FROM a) SELECT * FROM c, b")))
+    ['a', 'b']
+    """
+    tables = [table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
+    return {fold(table.this) for table in tables if table.args.get("db") or not _names_cte(table)}
+
+
+def _names_cte(table: exp.Table) -> bool:
+    """Whether a table in FROM is a CTE in sight: of a query around it, but neither one it stands in nor a later one."""
+    name = fold(table.this)
+    below: exp.Expr = table
+    around = table.parent
+    while around is not None:
+        seen: list[exp.Expr] = []
+        if isinstance(around, exp.With):
+            seen = around.expressions[: around.expressions.index(below)]
+        elif around.args.get("with_") is not None and below is not around.args["with_"]:
+            seen = around.args["with_"].expressions
+        if any(fold(cte.args["alias"].this) == name for cte in seen):
+            return True
+        below, around = around, around.parent
+    return False
 
 
 def _alias(table: exp.Expr, relation: Relation) -> str:

@@ -10,11 +10,11 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from millpond.errors import SqlState, not_supported
+from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql import calls, operators, predicates
 from millpond.sql.coercion import coerce, common_type, constant, explicit_cast, number_literal
 from millpond.sql.context import Context, Rule
-from millpond.sql.nodes import error, position_of, type_of, typed
+from millpond.sql.nodes import error, place_of, placed, position_of, type_of, typed
 from millpond.sql.operators import comparable
 from millpond.sql.sql_types import UNKNOWN, to_sql_type, type_name
 from millpond.sql.time_functions import can_extract
@@ -25,15 +25,15 @@ from millpond.values.numbers import INTEGER_RANGES
 def _literal(node: exp.Expr, _context: Context) -> exp.Expr:
     """A quoted literal is of open type; a number is integer, bigint or numeric by its size."""
     if node.args["is_string"]:
-        return _placed(_open_text(node.this, node), node)
+        return placed(_open_text(node.this, node), node)
     text = node.this
     if text.isdigit():
         for sql_type in (INTEGER, BIGINT):
             if int(text) <= INTEGER_RANGES[sql_type.name][1]:
-                return _placed(typed(exp.Literal.number(text), sql_type), node)
+                return placed(typed(exp.Literal.number(text), sql_type), node)
     if Decimal(text).adjusted() > 37:
         raise error(SqlState.NUMERIC_VALUE_OUT_OF_RANGE, "value overflows numeric format", node)
-    return _placed(number_literal(text), node)
+    return placed(number_literal(text), node)
 
 
 def _open_text(text: str, node: exp.Expr) -> exp.Expr:
@@ -45,7 +45,7 @@ def _open_text(text: str, node: exp.Expr) -> exp.Expr:
 
 def _string(node: exp.Expr, _context: Context) -> exp.Expr:
     """E'...', $$...$$ and N'...': the parser has already taken the escapes out."""
-    return _placed(_open_text(node.this, node), node)
+    return placed(_open_text(node.this, node), node)
 
 
 def _unicode_string(node: exp.Expr, _context: Context) -> exp.Expr:
@@ -63,20 +63,20 @@ def _unicode_string(node: exp.Expr, _context: Context) -> exp.Expr:
         text.encode()
     except (ValueError, UnicodeEncodeError):
         raise error(SqlState.SYNTAX_ERROR, "invalid Unicode escape value", node) from None
-    return _placed(_open_text(text, node), node)
+    return placed(_open_text(text, node), node)
 
 
 def _adjacent_strings(node: exp.Expr, _context: Context) -> exp.Expr:
     """'a' 'b', which is 'ab'."""
-    return _placed(_open_text("".join(part.this for part in node.expressions), node), node)
+    return placed(_open_text("".join(part.this for part in node.expressions), node), node)
 
 
 def _boolean(node: exp.Expr, _context: Context) -> exp.Expr:
-    return typed(exp.Boolean(this=bool(node.this)), BOOLEAN)
+    return placed(typed(exp.Boolean(this=bool(node.this)), BOOLEAN), node)
 
 
 def _null(node: exp.Expr, _context: Context) -> exp.Expr:
-    return _placed(typed(exp.Null(), UNKNOWN), node)
+    return placed(typed(exp.Null(), UNKNOWN), node)
 
 
 def _interval(node: exp.Expr, context: Context) -> exp.Expr:
@@ -99,14 +99,14 @@ def _column(node: exp.Expr, context: Context) -> exp.Expr:
 
 
 def _cast(node: exp.Expr, context: Context) -> exp.Expr:
-    target = to_sql_type(node.args["to"], position=position_of(node))
+    target = to_sql_type(node.args["to"], position=place_of(node.args["to"]) or position_of(node))
     if node.args.get("format"):
         raise not_supported("CAST ... FORMAT", position=position_of(node))
     if target.is_float and isinstance(node.this, exp.Literal):
         # A literal for a double may have more digits than a numeric holds.
         return constant(node.this.this, target, position_of(node.this))
     operand = context.bind(node.this)
-    cast = explicit_cast(operand, target)
+    cast = explicit_cast(operand, target, node)
     return cast if cast is not operand else typed(exp.Paren(this=operand), type_of(operand))
 
 
@@ -116,8 +116,9 @@ def _case(node: exp.Expr, context: Context) -> exp.Expr:
     conditions = [_when(branch.this, operand, context) for branch in node.args["ifs"]]
     results = [context.bind(branch.args["true"]) for branch in node.args["ifs"]]
     default = context.bind(node.args["default"]) if node.args.get("default") else None
-    every = [*results, default] if default is not None else results
-    target = _common([type_of(result) for result in every], "CASE", node)
+    # PostgreSQL looks at ELSE first.
+    every = results if default is None else [default, *results]
+    target = _common(every, "CASE")
     branches = [
         exp.If(this=condition, true=coerce(result, target))
         for condition, result in zip(conditions, results, strict=True)
@@ -133,12 +134,13 @@ def _when(written: exp.Expr, operand: exp.Expr | None, context: Context) -> exp.
     return typed(exp.EQ(this=left.copy(), expression=right), BOOLEAN)
 
 
-def _common(types: list[SqlType], construct: str, node: exp.Expr) -> SqlType:
-    found = common_type(types)
+def _common(branches: list[exp.Expr], construct: str) -> SqlType:
+    first = type_of(branches[0])
+    found = common_type([type_of(branch) for branch in branches])
     if found is None:
-        odd = next(one for one in types if common_type([types[0], one]) is None)
-        message = f"{construct} types {type_name(types[0])} and {type_name(odd)} cannot be matched"
-        raise error(SqlState.DATATYPE_MISMATCH, message, node)
+        odd = next(branch for branch in branches if common_type([first, type_of(branch)]) is None)
+        message = f"{construct} types {type_name(first)} and {type_name(type_of(odd))} cannot be matched"
+        raise error(SqlState.DATATYPE_MISMATCH, message, odd)
     return found
 
 
@@ -186,7 +188,7 @@ def _special_call(name: str, *keys: str) -> Rule:
 
     def rule(node: exp.Expr, context: Context) -> exp.Expr:
         arguments = [node.args[key].copy() for key in keys if node.args.get(key) is not None]
-        return context.bind(_placed(exp.Anonymous(this=name, expressions=arguments), node))
+        return context.bind(placed(exp.Anonymous(this=name, expressions=arguments), node))
 
     return rule
 
@@ -197,7 +199,7 @@ def _substring(node: exp.Expr, context: Context) -> exp.Expr:
         start = exp.Literal.number(1)
     parts = [node.this, start, node.args.get("length")]
     arguments = [part.copy() for part in parts if part is not None]
-    return context.bind(_placed(exp.Anonymous(this="substring", expressions=arguments), node))
+    return context.bind(placed(exp.Anonymous(this="substring", expressions=arguments), node))
 
 
 def _trim(node: exp.Expr, context: Context) -> exp.Expr:
@@ -227,7 +229,11 @@ def _collate(node: exp.Expr, context: Context) -> exp.Expr:
 
 def _parameter(node: exp.Expr, _context: Context) -> exp.Expr:
     name = node.this.name if isinstance(node.this, exp.Expr) else str(node.this or "")
-    raise error(SqlState.UNDEFINED_PARAMETER, f"there is no parameter ${name}", node)
+    position = position_of(node)
+    # The place that the parser knows is that of the number; the error points at the dollar before it.
+    raise MillpondError(
+        SqlState.UNDEFINED_PARAMETER, f"there is no parameter ${name}", position=position - 1 if position else None
+    )
 
 
 def _star(node: exp.Expr, _context: Context) -> exp.Expr:
@@ -240,11 +246,6 @@ def _array(node: exp.Expr, _context: Context) -> exp.Expr:
 
 def _alias(node: exp.Expr, _context: Context) -> exp.Expr:
     raise error(SqlState.SYNTAX_ERROR, f'syntax error at or near "{node.alias}"', node)
-
-
-def _placed(node: exp.Expr, written: exp.Expr) -> exp.Expr:
-    position = position_of(written)
-    return node if position is None else node.update_positions(start=position - 1)
 
 
 RULES: dict[type[exp.Expr], Rule] = {

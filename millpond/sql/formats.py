@@ -9,8 +9,10 @@ from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql.casts import to_text
+from millpond.sql.interval_math import extreme_interval
 from millpond.sql.nodes import is_typed, type_of, unwrapped
 from millpond.sql.templates import fill
+from millpond.types import INTERVAL
 
 
 def literal_text(node: exp.Expr, what: str) -> str:
@@ -54,8 +56,10 @@ def concat_ws(call: exp.Anonymous) -> exp.Expr:
     return fill("CONCAT_WS(_all)", separator, *(_shown(one) for one in values))
 
 
-def _extreme(name: str) -> Callable[[exp.Anonymous], exp.Expr]:
+def _extreme(name: str, symbol: str) -> Callable[[exp.Anonymous], exp.Expr]:
     def build(call: exp.Anonymous) -> exp.Expr:
+        if type_of(call) == INTERVAL:
+            return extreme_interval(call.expressions, symbol)
         # Spark wants two arguments at least.
         arguments = call.expressions if len(call.expressions) > 1 else call.expressions * 2
         return fill(f"{name}(_all)", *arguments)
@@ -63,8 +67,8 @@ def _extreme(name: str) -> Callable[[exp.Anonymous], exp.Expr]:
     return build
 
 
-greatest = _extreme("GREATEST")
-least = _extreme("LEAST")
+greatest = _extreme("GREATEST", ">")
+least = _extreme("LEAST", "<")
 
 
 def grouping(call: exp.Anonymous) -> exp.Expr:
@@ -98,8 +102,18 @@ def encode(call: exp.Anonymous) -> exp.Expr:
 
 
 def decode(call: exp.Anonymous) -> exp.Expr:
-    """`decode('ff', 'hex')` -> `UNHEX('ff')`."""
-    return _coded(call, {"hex": "UNHEX(_1)", "base64": "UNBASE64(_1)"})
+    """`decode('ff', 'hex')` -> `UNHEX('ff')`, with a check before."""
+    return _coded(call, {"hex": _FROM_HEX, "base64": "UNBASE64(_1)"})
+
+
+# Spark gives NULL for what is not hexadecimal.
+_FROM_HEX = (
+    "CASE WHEN _1 RLIKE '[^0-9a-fA-F\\\\s]' THEN RAISE_ERROR(CONCAT('22023:invalid hexadecimal digit: \"',"
+    " REGEXP_EXTRACT(_1, '[^0-9a-fA-F\\\\s]', 0), '\"'))"
+    " WHEN LENGTH(REGEXP_REPLACE(_1, '\\\\s', '')) % 2 = 1"
+    " THEN RAISE_ERROR('22023:invalid hexadecimal data: odd number of digits')"
+    " ELSE UNHEX(REGEXP_REPLACE(_1, '\\\\s', '')) END"
+)
 
 
 def _coded(call: exp.Anonymous, templates: dict[str, str]) -> exp.Expr:
@@ -234,7 +248,7 @@ def like_pattern(pattern: str, escape: str = "\\") -> str:
         if escape and letter == escape:
             place += 1
             if place == len(pattern):
-                sqlstate, message = SqlState.INVALID_PARAMETER_VALUE, "LIKE pattern must not end with escape character"
+                sqlstate, message = SqlState.INVALID_ESCAPE_SEQUENCE, "LIKE pattern must not end with escape character"
                 raise MillpondError(sqlstate, message)
             letter = pattern[place]
             made.append("\\" + letter if letter in "%_\\" else letter)

@@ -40,6 +40,8 @@ def check_grouped(expressions: Sequence[exp.Expr], keys: Sequence[exp.Expr], ite
                 continue
             name = f"{column.table}.{column.name}"
             message = f'column "{name}" must appear in the GROUP BY clause or be used in an aggregate function'
+            if note_of(column).levels_up > 0:
+                message = f'subquery uses ungrouped column "{name}" from outer query'
             raise error(SqlState.GROUPING_ERROR, message, column)
 
 
@@ -48,6 +50,7 @@ def _ungrouped(node: exp.Expr, keys: Sequence[exp.Expr]) -> Iterator[exp.Column]
         return
     function = note_of(node).function
     if function is not None and function.name == "grouping":
+        _check_grouping_call(node, keys)
         return
     if isinstance(node, exp.Column):
         if note_of(node).levels_up == 0 and node.args.get("table"):
@@ -57,6 +60,13 @@ def _ungrouped(node: exp.Expr, keys: Sequence[exp.Expr]) -> Iterator[exp.Column]
         return
     for child in node.iter_expressions():
         yield from _outer_columns(child, keys) if isinstance(child, exp.Query) else _ungrouped(child, keys)
+
+
+def _check_grouping_call(call: exp.Expr, keys: Sequence[exp.Expr]) -> None:
+    odd = next((argument for argument in call.expressions if argument not in keys), None)
+    if odd is not None:
+        message = "arguments to GROUPING must be grouping expressions of the associated query level"
+        raise error(SqlState.GROUPING_ERROR, message, odd)
 
 
 def _outer_columns(query: exp.Expr, keys: Sequence[exp.Expr]) -> Iterator[exp.Column]:

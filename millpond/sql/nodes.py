@@ -78,9 +78,32 @@ def position_of(node: exp.Expr | None) -> int | None:
     return min(starts) + 1 if starts else None
 
 
+def placed(node: Node, written: exp.Expr) -> Node:
+    """The bound node, at the place of the written one."""
+    position = position_of(written)
+    if position is not None:
+        node.update_positions(start=position - 1)
+    return node
+
+
+PLACE = "place"
+"""Where the parser notes the place of a type, and of the word or symbol that makes an operator or a cast."""
+
+
+def place_of(node: exp.Expr) -> int | None:
+    """The 1-based place of an operator itself, where `position_of` is that of its first operand."""
+    place = node.meta.get(PLACE)
+    return place + 1 if isinstance(place, int) else position_of(node)
+
+
 def error(sqlstate: SqlState, message: str, node: exp.Expr | None = None, *, hint: str | None = None) -> MillpondError:
     """An error that points at a node."""
     return MillpondError(sqlstate, message, hint=hint, position=position_of(node))
+
+
+def error_at(sqlstate: SqlState, message: str, node: exp.Expr, *, hint: str | None = None) -> MillpondError:
+    """An error that points at the operator, cast or type that a node is."""
+    return MillpondError(sqlstate, message, hint=hint, position=place_of(node))
 
 
 def cast(node: exp.Expr, target: SqlType) -> exp.Cast:

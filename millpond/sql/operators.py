@@ -7,7 +7,7 @@ from sqlglot import exp
 from millpond.errors import MillpondError, SqlState
 from millpond.sql.coercion import NUMBERS, as_numeric, can_coerce, coerce, common_type, exact
 from millpond.sql.context import Context, Rule
-from millpond.sql.nodes import error, type_of, typed
+from millpond.sql.nodes import PLACE, error_at, type_of, typed
 from millpond.sql.sql_types import UNKNOWN, type_name
 from millpond.types import (
     BIGINT,
@@ -24,6 +24,7 @@ from millpond.types import (
     SqlType,
     numeric,
 )
+from millpond.values.numbers import INTEGER_RANGES
 
 SYMBOLS: dict[type[exp.Expr], str] = {
     exp.Add: "+",
@@ -82,7 +83,7 @@ def no_operator(node: exp.Expr, *operands: SqlType) -> MillpondError:
     symbol = SYMBOLS[type(node)]
     names = [type_name(operand) for operand in operands]
     shape = f"{symbol} {names[0]}" if len(names) == 1 else f"{names[0]} {symbol} {names[1]}"
-    return error(SqlState.UNDEFINED_FUNCTION, f"operator does not exist: {shape}", node, hint=NO_OPERATOR)
+    return error_at(SqlState.UNDEFINED_FUNCTION, f"operator does not exist: {shape}", node, hint=NO_OPERATOR)
 
 
 def _arithmetic(node: exp.Expr, context: Context) -> exp.Expr:
@@ -98,7 +99,7 @@ def _same_if_unknown(node: exp.Expr, left: exp.Expr, right: exp.Expr) -> tuple[e
         symbol = SYMBOLS[type(node)]
         hint = "Could not choose a best candidate operator. You might need to add explicit type casts."
         message = f"operator is not unique: unknown {symbol} unknown"
-        raise error(SqlState.UNDEFINED_FUNCTION, message, node, hint=hint)
+        raise error_at(SqlState.AMBIGUOUS_FUNCTION, message, node, hint=hint)
     if type_of(left) == UNKNOWN:
         return coerce(left, _partner(node, type_of(right))), right
     if type_of(right) == UNKNOWN:
@@ -204,6 +205,14 @@ def comparable(node: exp.Expr, left: exp.Expr, right: exp.Expr) -> tuple[exp.Exp
     return left, right
 
 
+def equality(left: exp.Expr, written: exp.Expr) -> exp.EQ:
+    """The `=` that IN, BETWEEN or CASE stand for, for `comparable`: errors point at what was written."""
+    made = exp.EQ(this=left)
+    if PLACE in written.meta:
+        made.meta[PLACE] = written.meta[PLACE]
+    return made
+
+
 def _comparison(node: exp.Expr, context: Context) -> exp.Expr:
     left, right = comparable(node, context.bind(node.this), context.bind(node.expression))
     return _binary(node, left, right, BOOLEAN)
@@ -220,14 +229,6 @@ def _concatenation(node: exp.Expr, context: Context) -> exp.Expr:
     if not any(sql_type.is_string or sql_type == UNKNOWN for sql_type in types):
         raise no_operator(node, *types)
     return _binary(node, coerce(left, TEXT), coerce(right, TEXT), TEXT)
-
-
-def _power(node: exp.Expr, context: Context) -> exp.Expr:
-    left, right = context.bind(node.this), context.bind(node.expression)
-    types = type_of(left), type_of(right)
-    if not all(sql_type.is_number or sql_type == UNKNOWN for sql_type in types):
-        raise no_operator(node, *types)
-    return _binary(node, coerce(left, DOUBLE), coerce(right, DOUBLE), DOUBLE)
 
 
 def _bitwise(node: exp.Expr, context: Context) -> exp.Expr:
@@ -251,6 +252,9 @@ def _bitwise_not(node: exp.Expr, context: Context) -> exp.Expr:
 
 
 def _negation(node: exp.Expr, context: Context) -> exp.Expr:
+    smallest = _SMALLEST.get(node.this.name) if isinstance(node.this, exp.Literal) and node.this.is_number else None
+    if smallest is not None:
+        return typed(exp.Neg(this=typed(exp.Literal.number(node.this.name), smallest)), smallest)
     operand = context.bind(node.this)
     sql_type = type_of(operand)
     if sql_type == UNKNOWN:
@@ -260,11 +264,8 @@ def _negation(node: exp.Expr, context: Context) -> exp.Expr:
     return typed(exp.Neg(this=operand), sql_type)
 
 
-def _square_root(node: exp.Expr, context: Context) -> exp.Expr:
-    operand = context.bind(node.this)
-    if not type_of(operand).is_number:
-        raise no_operator(node, type_of(operand))
-    return typed(exp.Sqrt(this=coerce(operand, DOUBLE)), DOUBLE)
+_SMALLEST = {str(-INTEGER_RANGES[one.name][0]): one for one in (INTEGER, BIGINT)}
+"""Numbers that fit their type only with a minus sign in front, which PostgreSQL takes as part of the number."""
 
 
 def _connective(node: exp.Expr, context: Context) -> exp.Expr:
@@ -297,10 +298,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     **dict.fromkeys((exp.BitwiseLeftShift, exp.BitwiseRightShift), _bitwise),
     **dict.fromkeys((exp.And, exp.Or), _connective),
     exp.DPipe: _concatenation,
-    exp.Pow: _power,
     exp.BitwiseNot: _bitwise_not,
     exp.Neg: _negation,
-    exp.Sqrt: _square_root,
     exp.Not: _not,
     exp.Paren: _parenthesised,
 }

@@ -17,7 +17,18 @@ def output_name(node: exp.Expr) -> str:
     >>> [output_name(parse_scalar(text)) for text in ("a.b", "count(*)", "1 + 1", "x::text", "'1'::int")]
     ['b', 'count', '?column?', 'x', 'int4']
     """
-    return _name(node) or "?column?"
+    return _name(node) or _weak_name(node) or "?column?"
+
+
+def _weak_name(node: exp.Expr) -> str | None:
+    """The name of a cast's type or of CASE, which a name from within is better than, and another cast's type too."""
+    if isinstance(node, exp.Cast):
+        return _cast_name(node)
+    if isinstance(node, exp.Interval):
+        return "interval"
+    if isinstance(node, (exp.Paren, exp.Collate)):
+        return _weak_name(node.this)
+    return "case" if isinstance(node, exp.Case) else None
 
 
 def _name(node: exp.Expr) -> str | None:
@@ -30,11 +41,11 @@ def _name(node: exp.Expr) -> str | None:
     if isinstance(node, exp.Dot):
         return _name(node.expression)
     if isinstance(node, exp.Cast):
-        return _name(node.this) or _cast_name(node)
+        return _name(node.this)
     if isinstance(node, exp.Subquery):
         return _subquery_name(node)
     if isinstance(node, exp.Case):
-        return (_name(node.args["default"]) if node.args.get("default") else None) or "case"
+        return _name(node.args["default"]) if node.args.get("default") else None
     if isinstance(node, exp.Trim):
         return {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position")).upper(), "btrim")
     return _NAMES.get(type(node))
@@ -55,7 +66,7 @@ def _subquery_name(node: exp.Subquery) -> str | None:
     if not isinstance(inner, exp.Select) or not inner.expressions:
         return None
     first = inner.expressions[0]
-    return fold(first.args["alias"]) if isinstance(first, exp.Alias) else _name(first)
+    return fold(first.args["alias"]) if isinstance(first, exp.Alias) else output_name(first)
 
 
 _NAMES: dict[type[exp.Expr], str] = {
@@ -64,7 +75,6 @@ _NAMES: dict[type[exp.Expr], str] = {
     exp.StrPosition: "position",
     exp.Overlay: "overlay",
     exp.Exists: "exists",
-    exp.Interval: "interval",
     exp.AtTimeZone: "timezone",
     exp.CurrentDate: "current_date",
     exp.CurrentTimestamp: "current_timestamp",

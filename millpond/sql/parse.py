@@ -19,7 +19,7 @@ from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql import definitions, utility
 from millpond.sql.copy import parse_copy
 from millpond.sql.dialect import PostgresText
-from millpond.sql.nodes import fold
+from millpond.sql.nodes import fold, position_of
 from millpond.sql.parameters import Parameters
 from millpond.sql.statements import (
     Copy,
@@ -28,6 +28,7 @@ from millpond.sql.statements import (
     CreateView,
     Delete,
     Explain,
+    ExplainSplit,
     Insert,
     InsertLiterals,
     Name,
@@ -181,6 +182,11 @@ def _update(tree: exp.Update) -> Statement:
 
 
 def _delete(tree: exp.Delete) -> Statement:
+    if not isinstance(tree.this, exp.Table):
+        # DELETE without FROM: sqlglot takes what follows for a list of tables.
+        table = tree.args["tables"][0]
+        message = f'syntax error at or near "{table.name}"'
+        raise MillpondError(SqlState.SYNTAX_ERROR, message, position=position_of(table))
     return Delete(definitions.name_of(tree.this), tree)
 
 
@@ -235,14 +241,15 @@ def _copy(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
 
 
 def _explain(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
-    analyze = False
+    analyze = split_only = False
     if cursor.text[cursor.position - 1 : cursor.position] == "(":
         cursor.expect("(")
         while not cursor.accept(")"):
             option = cursor.identifier()
             value = True if cursor.accept(",") or cursor.text[cursor.position - 1] == ")" else _boolean(cursor)
             analyze = value if option == "analyze" else analyze
-            if option not in ("analyze", "verbose", "costs", "timing", "summary", "settings", "buffers"):
+            split_only = value if option == "split" else split_only
+            if option not in ("analyze", "split", "verbose", "costs", "timing", "summary", "settings", "buffers"):
                 message = f'unrecognized EXPLAIN option "{option}"'
                 raise MillpondError(SqlState.SYNTAX_ERROR, message, position=cursor.position)
             cursor.accept(",")
@@ -253,7 +260,7 @@ def _explain(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
     statement = parse(" " * start + cursor.text[start:], parameters)
     if not isinstance(statement, Query):
         raise not_supported("EXPLAIN of anything but a query", position=start + 1)
-    return Explain(statement.tree, analyze)
+    return ExplainSplit(statement.tree, None) if split_only else Explain(statement.tree, analyze)
 
 
 def _boolean(cursor: TokenCursor) -> bool:
@@ -268,14 +275,13 @@ def _create_view(cursor: TokenCursor, parameters: Parameters | None, *, or_repla
         while cursor.accept(","):
             names.append(cursor.identifier())
         cursor.expect(")")
-    if cursor.accept("WITH"):
-        raise not_supported("CREATE VIEW ... WITH (options)", position=cursor.position)
+    options = utility.view_options(cursor) if cursor.accept("WITH") else {}
     cursor.expect("AS")
     start = cursor.position - 1
     if parameters is not None:
         raise MillpondError(SqlState.UNDEFINED_PARAMETER, "there are no parameters in a view's definition")
     query = parse_query(" " * start + cursor.text[start:])
-    return CreateView(name, or_replace, tuple(names), query, cursor.text[start:])
+    return CreateView(name, or_replace, tuple(names), query, cursor.text[start:], options)
 
 
 def _replace_view(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
@@ -286,7 +292,9 @@ _BY_WORDS: Sequence[tuple[tuple[str, ...], Callable[[TokenCursor, Parameters | N
     (("COPY",), _copy),
     (("EXPLAIN",), _explain),
     (("CREATE", "VIEW"), _create_view),
+    (("CREATE", "CONTINUOUS", "VIEW"), _create_view),
     (("CREATE", "OR", "REPLACE", "VIEW"), _replace_view),
+    (("CREATE", "OR", "REPLACE", "CONTINUOUS", "VIEW"), _replace_view),
 )
 
 

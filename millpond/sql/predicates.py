@@ -10,10 +10,12 @@ from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql.coercion import coerce, common_type, constant
 from millpond.sql.context import BoundColumns, Context, Rule
 from millpond.sql.nodes import (
+    PLACE,
     annotate,
     conjunction,
     disjunction,
     error,
+    error_at,
     identifier,
     position_of,
     type_of,
@@ -21,7 +23,7 @@ from millpond.sql.nodes import (
     unwrapped,
     wrapped,
 )
-from millpond.sql.operators import NO_OPERATOR, comparable, no_operator
+from millpond.sql.operators import NO_OPERATOR, comparable, equality, no_operator
 from millpond.sql.operators import RULES as OPERATORS
 from millpond.sql.sql_types import UNKNOWN, to_sql_type, type_name
 from millpond.types import BOOLEAN, TEXT, SqlType
@@ -60,7 +62,7 @@ def _row(node: exp.Expr) -> Sequence[exp.Expr] | None:
 def _compare_rows(node: exp.Expr, left: Sequence[exp.Expr], right: Sequence[exp.Expr]) -> exp.Expr:
     """`(a, b) = (c, d)` is `a = c AND b = d`; `(a, b) < (c, d)` is `a < c OR (a = c AND b < d)`."""
     if len(left) != len(right):
-        raise error(SqlState.SYNTAX_ERROR, "unequal number of entries in row expressions", node)
+        raise error_at(SqlState.SYNTAX_ERROR, "unequal number of entries in row expressions", node)
     pairs = [comparable(node, one, other) for one, other in zip(left, right, strict=True)]
     if isinstance(node, (exp.EQ, exp.NullSafeEQ)):
         return conjunction([_compare(type(node), *pair) for pair in pairs])
@@ -92,7 +94,7 @@ def _quantified(node: exp.Expr, quantifier: exp.Expr, context: Context) -> exp.E
         message = "op ANY/ALL (array) requires array on right side"
         raise error(SqlState.WRONG_OBJECT_TYPE, message, quantifier)
     if (isinstance(node, exp.EQ) and is_any) or (isinstance(node, exp.NEQ) and not is_any):
-        member = _in_query(exp.In(this=node.this, query=operand), context)
+        member = _in_query(_placed_in(node, operand), context)
         return member if is_any else typed(exp.Not(this=member), BOOLEAN)
     query = _one_column(operand, context)
     left, right = comparable(node, context.bind(node.this), _stand_in(query))
@@ -100,6 +102,12 @@ def _quantified(node: exp.Expr, quantifier: exp.Expr, context: Context) -> exp.E
         raise no_operator(node, type_of(left), query.types[0])
     subquery = typed(exp.Subquery(this=query.tree), query.types[0])
     return typed(type(node)(this=left, expression=type(quantifier)(this=subquery)), BOOLEAN)
+
+
+def _placed_in(node: exp.Expr, query: exp.Expr) -> exp.In:
+    made = exp.In(this=node.this, query=query)
+    made.meta.update({PLACE: node.meta[PLACE]} if PLACE in node.meta else {})
+    return made
 
 
 def _elements(operand: exp.Expr, context: Context) -> list[exp.Expr] | None:
@@ -177,9 +185,10 @@ def _in(node: exp.Expr, context: Context) -> exp.Expr:
     if row is not None:
         left = context.bind_all(row)
         return disjunction([_row_equals(left, item, context) for item in node.expressions])
-    operand = context.bind(node.this)
     items = context.bind_all(node.expressions)
-    return typed(exp.In(this=_decided(operand, items), expressions=_alike(operand, items)), BOOLEAN)
+    operand = _decided(context.bind(node.this), items)
+    alike = [comparable(equality(operand, node), operand, item)[1] for item in items]
+    return typed(exp.In(this=operand, expressions=alike), BOOLEAN)
 
 
 def _row_equals(left: Sequence[exp.Expr], item: exp.Expr, context: Context) -> exp.Expr:
@@ -196,11 +205,6 @@ def _decided(operand: exp.Expr, items: Sequence[exp.Expr]) -> exp.Expr:
     return coerce(operand, common_type([type_of(item) for item in items]) or TEXT)
 
 
-def _alike(operand: exp.Expr, items: Sequence[exp.Expr]) -> list[exp.Expr]:
-    left = _decided(operand, items)
-    return [comparable(exp.EQ(this=left), left, item)[1] for item in items]
-
-
 def _in_query(node: exp.Expr, context: Context) -> exp.Expr:
     row = _row(node.this)
     left = context.bind_all(row if row is not None else [node.this])
@@ -208,15 +212,11 @@ def _in_query(node: exp.Expr, context: Context) -> exp.Expr:
     query = context.subquery(written)
     if len(query.types) != len(left):
         few = "few" if len(query.types) < len(left) else "many"
-        raise error(SqlState.SYNTAX_ERROR, f"subquery has too {few} columns", node.this)
-    operands = [_member(one, query, place) for place, one in enumerate(left)]
+        raise error_at(SqlState.SYNTAX_ERROR, f"subquery has too {few} columns", node)
+    operands = [comparable(equality(one, node), one, _stand_in(query, place))[0] for place, one in enumerate(left)]
     this = operands[0] if row is None else exp.Tuple(expressions=operands)
     subquery = typed(exp.Subquery(this=query.tree), query.types[0])
     return typed(exp.In(this=this, query=subquery), BOOLEAN)
-
-
-def _member(left: exp.Expr, query: BoundColumns, place: int) -> exp.Expr:
-    return comparable(exp.EQ(this=left), left, _stand_in(query, place))[0]
 
 
 def _stand_in(query: BoundColumns, place: int = 0) -> exp.Expr:
@@ -282,7 +282,7 @@ def _match(node: exp.Expr, context: Context) -> exp.Expr:
         if not type_of(bound).is_string and type_of(bound) != UNKNOWN:
             names = [type_name(type_of(context.bind(one))) for one in (node.this, node.expression)]
             message = f"operator does not exist: {names[0]} {symbol} {names[1]}"
-            raise error(SqlState.UNDEFINED_FUNCTION, message, node, hint=NO_OPERATOR)
+            raise error_at(SqlState.UNDEFINED_FUNCTION, message, node, hint=NO_OPERATOR)
         operands.append(coerce(bound, TEXT))
     made = typed(type(node)(this=operands[0], expression=operands[1]), BOOLEAN)
     return typed(exp.Not(this=made), BOOLEAN) if node.args.get("negate") else made

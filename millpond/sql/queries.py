@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql import context as clauses
-from millpond.sql.calls import ordered
 from millpond.sql.coercion import coerce, common_type
 from millpond.sql.context import BoundColumns, Context
 from millpond.sql.expressions import RULES
@@ -17,6 +16,7 @@ from millpond.sql.query_parts import bind_limits, converted, ordinal, refuse_par
 from millpond.sql.scope import Cte, Scope
 from millpond.sql.selects import SelectBinder
 from millpond.sql.sql_types import UNKNOWN, type_name
+from millpond.sql.windows import ordered
 from millpond.types import SqlType
 
 _SET_PARTS = frozenset("this expression distinct order limit offset with_".split())
@@ -122,7 +122,7 @@ def _set_operation(node: exp.SetOperation, scope: Scope) -> BoundColumns:
     refuse_parts(node, _SET_PARTS)
     word = _WORDS[type(node)]
     with_ = _bind_with(node, scope)
-    left, right = bind_open(node.this, scope.child()), bind_open(node.expression, scope.child())
+    left, right = bind_open(node.this, scope.part()), bind_open(node.expression, scope.part())
     _check_widths(word, left, right, node)
     targets = [_alike(word, *pair, node) for pair in zip(left.types, right.types, strict=True)]
     left, right = converted(left, targets), converted(right, targets)
@@ -150,7 +150,7 @@ def _parenthesised(node: exp.Subquery, scope: Scope) -> BoundColumns:
     """`(query)`; with a LIMIT or ORDER BY of its own it becomes a subquery in FROM."""
     refuse_parts(node, _SUBQUERY_PARTS)
     with_ = _bind_with(node, scope)
-    inner = bind_open(node.this, scope.child())
+    inner = bind_open(node.this, scope.part())
     if with_ is None and not any(node.args.get(part) for part in ("order", "limit", "offset")):
         return inner
     inner = settled(inner)
@@ -200,16 +200,17 @@ def _values(node: exp.Values, scope: Scope) -> BoundColumns:
     """`VALUES (1, 'a'), (2, 'b')`: columns column1, column2, ..., each of the rows' common type."""
     context = _context(scope, clauses.VALUES)
     rows = [context.bind_all(row.expressions if isinstance(row, exp.Tuple) else [row]) for row in node.expressions]
-    if any(len(row) != len(rows[0]) for row in rows):
-        raise error(SqlState.SYNTAX_ERROR, "VALUES lists must all be the same length", node)
+    odd_row = next((row for row in rows if len(row) != len(rows[0])), None)
+    if odd_row is not None:
+        raise error(SqlState.SYNTAX_ERROR, "VALUES lists must all be the same length", odd_row[0])
     types = []
     for place in range(len(rows[0])):
         found = common_type([type_of(row[place]) for row in rows])
         if found is None:
             first = type_of(rows[0][place])
-            odd = next(type_of(row[place]) for row in rows if common_type([first, type_of(row[place])]) is None)
-            message = f"VALUES types {type_name(first)} and {type_name(odd)} cannot be matched"
-            raise error(SqlState.DATATYPE_MISMATCH, message, node)
+            odd = next(row[place] for row in rows if common_type([first, type_of(row[place])]) is None)
+            message = f"VALUES types {type_name(first)} and {type_name(type_of(odd))} cannot be matched"
+            raise error(SqlState.DATATYPE_MISMATCH, message, odd)
         types.append(found)
     names = tuple(f"column{place + 1}" for place in range(len(types)))
     tuples = [exp.Tuple(expressions=[coerce(*pair) for pair in zip(row, types, strict=True)]) for row in rows]

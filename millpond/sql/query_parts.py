@@ -93,7 +93,8 @@ def _row_count(written: exp.Expr, clause: str, context: Context) -> exp.Expr:
         message = f"argument of {clause} must be type bigint, not type {type_of(bound)}"
         raise error(SqlState.DATATYPE_MISMATCH, message, written)
     if isinstance(unwrapped(bound), exp.Neg):
-        sqlstate = SqlState.INVALID_PARAMETER_VALUE
+        is_limit = clause == "LIMIT"
+        sqlstate = SqlState.INVALID_ROW_COUNT_IN_LIMIT if is_limit else SqlState.INVALID_ROW_COUNT_IN_OFFSET
         raise error(sqlstate, f"{clause} must not be negative", written)
     return bound if type_of(bound).is_integer else coerce(bound, BIGINT)
 

@@ -139,6 +139,11 @@ def _bad_date(parameters: Parameters) -> MillpondError:
     return MillpondError(SqlState.DATETIME_FIELD_OVERFLOW, "date field value out of range", detail=detail)
 
 
+def _bad_zone(parameters: Parameters) -> MillpondError:
+    zone = _unquoted(parameters.get("timeZone", ""))
+    return MillpondError(SqlState.INVALID_PARAMETER_VALUE, f'time zone "{zone}" not recognized')
+
+
 def _unsupported_subquery(_parameters: Parameters) -> MillpondError:
     hint = "Rewrite the subquery as a join, or aggregate it."
     return not_supported("this kind of correlated subquery", hint=hint)
@@ -163,10 +168,10 @@ _CONDITIONS: dict[str, Callable[[Parameters], MillpondError]] = {
     "DATETIME_FIELD_OUT_OF_BOUNDS": _bad_date,
     "DATETIME_OVERFLOW": _fixed(SqlState.DATETIME_FIELD_OVERFLOW, "timestamp out of range"),
     "INTERVAL_ARITHMETIC_OVERFLOW": _fixed(SqlState.DATETIME_FIELD_OVERFLOW, "interval out of range"),
-    "INVALID_TIMEZONE": _fixed(SqlState.INVALID_PARAMETER_VALUE, "time zone not recognized"),
+    "INVALID_TIMEZONE": _bad_zone,
     "SCALAR_SUBQUERY_TOO_MANY_ROWS": _fixed(SqlState.CARDINALITY_VIOLATION, _TOO_MANY_ROWS),
     "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY": _unsupported_subquery,
     "RECURSION_LEVEL_LIMIT_EXCEEDED": _fixed(SqlState.PROGRAM_LIMIT_EXCEEDED, "recursive query does not end"),
     "RECURSION_ROW_LIMIT_EXCEEDED": _fixed(SqlState.PROGRAM_LIMIT_EXCEEDED, "recursive query has too many rows"),
-    "INVALID_REGEXP_REPLACE": _fixed(SqlState.INVALID_PARAMETER_VALUE, "invalid regular expression"),
+    "INVALID_REGEXP_REPLACE": _fixed(SqlState.INVALID_REGULAR_EXPRESSION, "invalid regular expression"),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
@@ -32,15 +33,22 @@ def _whole_type(types: Sequence[SqlType], _nodes: Sequence[exp.Expr]) -> SqlType
 def _places_type(types: Sequence[SqlType], nodes: Sequence[exp.Expr]) -> SqlType:
     places = _literal_places(nodes)
     given = types[0]
-    if places is None or places < 0 or given.precision is None:
+    if places is None or places < 0:
         return NUMERIC
-    whole = given.precision - given.decimal_scale + 1
-    return numeric(min(whole + places, NUMERIC_PRECISION_MAX), places) if whole + places <= 38 else NUMERIC
+    whole = given.decimal_precision - given.decimal_scale + 1
+    return numeric(whole + places, places) if whole + places <= NUMERIC_PRECISION_MAX else NUMERIC
+
+
+def _real_number_type(_types: Sequence[SqlType], _nodes: Sequence[exp.Expr]) -> SqlType:
+    return _REAL_NUMBER
 
 
 def _remainder_type(types: Sequence[SqlType], _nodes: Sequence[exp.Expr]) -> SqlType:
     return numeric_result(exp.Mod, types[0], types[1])
 
+
+_REAL_NUMBER = numeric(38, 16)
+"""The type of a root, power or logarithm of exact numbers, which is computed as a double: it has 16 digits or so."""
 
 # Beyond 2^53 a double has no fraction, and Spark's FLOOR and CEIL would leave the range of bigint.
 _DOUBLE_ROUND = "CASE WHEN ABS(_1) < 9007199254740992D THEN CAST({0}(_1) AS DOUBLE) ELSE _1 END"
@@ -48,27 +56,66 @@ _TRUNCATE = "CASE WHEN _1 < 0 THEN CEIL(_1) ELSE FLOOR(_1) END"
 _TRUNCATE_PLACES = "CASE WHEN _1 < 0 THEN CEIL(_1, _2) ELSE FLOOR(_1, _2) END"
 
 _DOUBLE_FUNCTIONS: tuple[str, ...] = (
-    "exp",
     "sin",
     "cos",
     "tan",
     "cot",
-    "asin",
-    "acos",
     "atan",
     "sinh",
     "cosh",
     "tanh",
-    "degrees",
+    "cbrt",
 )
-_DOUBLE_FUNCTIONS += ("radians", "cbrt")
+_RADIANS_PER_DEGREE = "0.017453292519943295D"
 
 _LOG_CHECK = (
-    "CASE WHEN _1 = 0 THEN RAISE_ERROR('22023:cannot take logarithm of zero')"
-    " WHEN _1 < 0 THEN RAISE_ERROR('22023:cannot take logarithm of a negative number') ELSE {0}(_1) END"
+    "CASE WHEN _1 = 0 THEN RAISE_ERROR('2201E:cannot take logarithm of zero')"
+    " WHEN _1 < 0 THEN RAISE_ERROR('2201E:cannot take logarithm of a negative number') ELSE {0}(_1) END"
 )
 _ROOT_CHECK = (
-    "CASE WHEN _1 < 0 THEN RAISE_ERROR('22023:cannot take square root of a negative number') ELSE SQRT(_1) END"
+    "CASE WHEN _1 < 0 THEN RAISE_ERROR('2201F:cannot take square root of a negative number') ELSE SQRT(_1) END"
+)
+_EXPONENTIAL = (
+    "CASE WHEN EXP(_1) = CAST('Infinity' AS DOUBLE) AND _1 < CAST('Infinity' AS DOUBLE)"
+    " THEN RAISE_ERROR('22003:value out of range: overflow')"
+    " WHEN EXP(_1) = 0 AND _1 > CAST('-Infinity' AS DOUBLE) THEN RAISE_ERROR('22003:value out of range: underflow')"
+    " ELSE EXP(_1) END"
+)
+_POWER = (
+    "CASE WHEN _1 = 0 AND _2 < 0 THEN RAISE_ERROR('2201F:zero raised to a negative power is undefined')"
+    " WHEN _1 < 0 AND _1 > CAST('-Infinity' AS DOUBLE) AND _2 <> RINT(_2)"
+    " THEN RAISE_ERROR('2201F:a negative number raised to a non-integer power yields a complex result')"
+    " WHEN ABS(POWER(_1, _2)) = CAST('Infinity' AS DOUBLE) AND ABS(_1) < CAST('Infinity' AS DOUBLE)"
+    " AND ABS(_2) < CAST('Infinity' AS DOUBLE) THEN RAISE_ERROR('22003:value out of range: overflow')"
+    " ELSE POWER(_1, _2) END"
+)
+_LOG_TO_BASE = "CAST(LOG(CAST(_1 AS DOUBLE), CAST(_2 AS DOUBLE)) AS DECIMAL(38,16))"
+_INVERSE_SINE = (
+    "CASE WHEN ABS(_1) > 1 AND NOT ISNAN(_1) THEN RAISE_ERROR('22003:input is out of range') ELSE {0}(_1) END"
+)
+
+
+def _inexact(name: str, template: str, count: int = 1) -> tuple[Function, ...]:
+    """A function of doubles, and the same of exact numbers by way of doubles."""
+    doubles = re.sub(r"_(\d)", r"CAST(_\1 AS DOUBLE)", template)
+    return (
+        row(name, f"{' '.join(['double'] * count)} -> double", template),
+        row(
+            name, f"{' '.join(['numeric'] * count)} ->", f"CAST({doubles} AS DECIMAL(38,16))", result=_real_number_type
+        ),
+    )
+
+
+_WIDTH_BUCKET = (
+    "CASE WHEN _4 <= 0 THEN RAISE_ERROR('2201G:count must be greater than zero')"
+    " WHEN _2 = _3 THEN RAISE_ERROR('2201G:lower bound cannot equal upper bound')"
+    " ELSE CAST(WIDTH_BUCKET(_1, _2, _3, _4) AS INT) END"
+)
+# Beyond 20! Spark gives NULL.
+_FACTORIAL = (
+    "CASE WHEN _1 < 0 THEN RAISE_ERROR('22003:factorial of a negative number is undefined')"
+    " WHEN _1 > 20 THEN RAISE_ERROR('22003:value overflows numeric format')"
+    " ELSE CAST(FACTORIAL(CAST(_1 AS INT)) AS DECIMAL(38,0)) END"
 )
 
 _NUMBERS = (
@@ -88,26 +135,35 @@ _NUMBERS = (
     *(row("mod", f"{name} {name} -> {name}", "_1 % _2") for name in ("smallint", "integer", "bigint")),
     row("mod", "numeric numeric ->", "_1 % _2", result=_remainder_type),
     row("div", "numeric numeric -> numeric(38,0)", "CAST(_1 DIV _2 AS DECIMAL(38,0))"),
-    row("power", "double double -> double", "POWER(_1, _2)"),
-    row("pow", "double double -> double", "POWER(_1, _2)"),
-    row("sqrt", "double -> double", _ROOT_CHECK),
-    row("ln", "double -> double", _LOG_CHECK.format("LN")),
-    row("log", "double -> double", _LOG_CHECK.format("LOG10")),
-    row("log10", "double -> double", _LOG_CHECK.format("LOG10")),
-    row("log", "double double -> double", "LOG(_1, _2)"),
+    *_inexact("power", _POWER, 2),
+    *_inexact("pow", _POWER, 2),
+    *_inexact("sqrt", _ROOT_CHECK),
+    *_inexact("exp", _EXPONENTIAL),
+    *_inexact("ln", _LOG_CHECK.format("LN")),
+    *_inexact("log", _LOG_CHECK.format("LOG10")),
+    *_inexact("log10", _LOG_CHECK.format("LOG10")),
+    row(
+        "log",
+        "numeric numeric ->",
+        "CAST(LOG(CAST(_1 AS DOUBLE), CAST(_2 AS DOUBLE)) AS DECIMAL(38,16))",
+        result=_real_number_type,
+    ),
+    *(row(name, "double -> double", _INVERSE_SINE.format(name.upper())) for name in ("asin", "acos")),
     row("atan2", "double double -> double", "ATAN2(_1, _2)"),
     *(row(name, "double -> double", f"{name.upper()}(_1)") for name in _DOUBLE_FUNCTIONS),
+    row("degrees", "double -> double", f"_1 / {_RADIANS_PER_DEGREE}"),
+    row("radians", "double -> double", f"_1 * {_RADIANS_PER_DEGREE}"),
     row("pi", "-> double", "PI()"),
     row("random", "-> double", "RAND()", volatile=True),
-    row("factorial", "bigint -> numeric(38,0)", "CAST(FACTORIAL(CAST(_1 AS INT)) AS DECIMAL(38,0))"),
+    row("factorial", "bigint -> numeric(38,0)", _FACTORIAL),
     row("to_hex", "integer -> text", "LOWER(HEX(CAST(_1 AS BIGINT) & 4294967295))"),
     row("to_hex", "bigint -> text", "LOWER(HEX(_1))"),
-    row("width_bucket", "double double double integer -> integer", "CAST(WIDTH_BUCKET(_1, _2, _3, _4) AS INT)"),
+    row("width_bucket", "double double double integer -> integer", _WIDTH_BUCKET),
     row("bit_count", "bytea -> bigint", "CAST(LENGTH(REPLACE(CONV(HEX(_1), 16, 2), '0', '')) AS BIGINT)"),
 )
 
 _SUBSTRING_FOR = (
-    "CASE WHEN _3 < 0 THEN RAISE_ERROR('22023:negative substring length not allowed')"
+    "CASE WHEN _3 < 0 THEN RAISE_ERROR('22011:negative substring length not allowed')"
     " ELSE SUBSTRING(_1, GREATEST(_2, 1), CAST(GREATEST(CAST(_2 AS BIGINT) + _3 - GREATEST(_2, 1), 0) AS INT)) END"
 )
 _SPLIT_PART = (
@@ -120,6 +176,7 @@ _INITCAP = (
 )
 _CHR = (
     "CASE WHEN _1 = 0 THEN RAISE_ERROR('54000:null character not permitted')"
+    " WHEN _1 < 0 THEN RAISE_ERROR('22023:character number must be positive')"
     " ELSE DECODE(UNHEX(LPAD(HEX(_1), 8, '0')), 'UTF-32') END"
 )
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from millpond.errors import SqlState, closest, not_supported
 from millpond.relation import Relation
-from millpond.sql.nodes import annotate, error, fold, identifier, position_of
+from millpond.sql.nodes import annotate, error, fold, identifier, placed, position_of
 from millpond.types import SqlType
 
 
@@ -100,14 +100,21 @@ class Scope:
     items: list[FromItem] = field(default_factory=list)
     visible: list[VisibleColumn] = field(default_factory=list)
     ctes: dict[str, Cte] = field(default_factory=dict)
+    unreachable: list[FromItem] = field(default_factory=list)
+    is_part: bool = False
 
     def child(self) -> Scope:
         """A scope for a subquery that may refer to this one."""
         return Scope(self.names, parent=self)
 
+    def part(self) -> Scope:
+        """A scope for a query in parentheses or one side of a set operation: no further in than this one."""
+        return Scope(self.names, parent=self, is_part=True)
+
     def isolated(self) -> Scope:
         """A scope for a FROM subquery without LATERAL: it sees our CTEs and what surrounds us, not our items."""
-        return Scope(self.names, parent=Scope(self.names, parent=self.parent, ctes=self.ctes))
+        around = Scope(self.names, parent=self.parent, ctes=self.ctes, unreachable=self.items)
+        return Scope(self.names, parent=around)
 
     def cte(self, name: str) -> Cte | None:
         scope: Scope | None = self
@@ -128,8 +135,8 @@ class Scope:
     def resolve(self, node: exp.Column) -> exp.Expr:
         """The bound reference that a written column name stands for, here or in a scope around."""
         if node.args.get("table"):
-            return _placed(self._resolve_qualified(node), node)
-        return _placed(self._resolve_plain(node), node)
+            return placed(self._resolve_qualified(node), node)
+        return placed(self._resolve_plain(node), node)
 
     def item(self, alias: str) -> tuple[FromItem, int] | None:
         """The FROM item of that name, and how many scopes out it is."""
@@ -139,7 +146,8 @@ class Scope:
             for item in scope.items:
                 if item.alias == alias:
                     return item, levels
-            scope, levels = scope.parent, levels + 1
+            levels += not scope.is_part
+            scope = scope.parent
         return None
 
     def item_named(self, table: exp.Identifier) -> tuple[FromItem, int]:
@@ -173,7 +181,8 @@ class Scope:
                 return _outward(matches[0].node.copy(), levels)
             if any(item.alias == name for item in scope.items):
                 raise not_supported("a whole row as a value", hint="Name its columns.", position=position_of(node))
-            scope, levels = scope.parent, levels + 1
+            levels += not scope.is_part
+            scope = scope.parent
         raise error(SqlState.UNDEFINED_COLUMN, f'column "{name}" does not exist', node, hint=self._hint(name))
 
     def _hint(self, name: str) -> str | None:
@@ -187,6 +196,10 @@ class Scope:
     def _missing_item(self, alias: str, node: exp.Expr) -> Exception:
         scope: Scope | None = self
         while scope is not None:
+            if any(item.alias == alias for item in scope.unreachable):
+                return error(
+                    SqlState.UNDEFINED_TABLE, f'invalid reference to FROM-clause entry for table "{alias}"', node
+                )
             for item in scope.items:
                 if item.relation is not None and item.relation.name == alias:
                     message = f'invalid reference to FROM-clause entry for table "{alias}"'
@@ -201,9 +214,3 @@ def _outward(node: exp.Expr, levels: int) -> exp.Expr:
     for part in node.find_all(exp.Column):
         annotate(part, levels_up=levels)
     return node
-
-
-def _placed(node: exp.Expr, written: exp.Expr) -> exp.Expr:
-    """The bound node, at the place of the written one."""
-    position = position_of(written)
-    return node if position is None else node.update_positions(start=position - 1)

@@ -9,17 +9,17 @@ from sqlglot import exp
 
 from millpond.errors import SqlState, not_supported
 from millpond.sql import context as clauses
-from millpond.sql.calls import bind_window, ordered
 from millpond.sql.coercion import resolve_unknown
 from millpond.sql.context import BoundColumns, Context
 from millpond.sql.expressions import RULES
 from millpond.sql.from_clause import FromBinder
 from millpond.sql.grouping import check_grouped, has_aggregate
-from millpond.sql.nodes import error, fold, identifier, position_of, type_of, typed, unwrapped
+from millpond.sql.nodes import error, fold, identifier, placed, position_of, type_of, typed, unwrapped
 from millpond.sql.output_names import output_name
 from millpond.sql.query_parts import bind_limits, ordinal, refuse_parts, unique_sources
-from millpond.sql.scope import Scope, ScopeColumn
+from millpond.sql.scope import Scope
 from millpond.sql.sql_types import UNKNOWN
+from millpond.sql.windows import bind_window, ordered
 from millpond.types import TEXT
 
 _PARTS = frozenset("expressions from_ joins where group having order limit offset distinct windows with_ kind".split())
@@ -109,10 +109,11 @@ class SelectBinder:
             if not self.scope.items:
                 message = "SELECT * with no tables specified is not valid"
                 raise error(SqlState.SYNTAX_ERROR, message, written)
-            return [_Output(one.name, one.node.copy()) for one in self.scope.visible if not one.hidden]
-        item, _ = self.scope.item_named(table)
-        columns: list[ScopeColumn] = [one for one in item.columns if not one.hidden]
-        return [_Output(one.name, item.reference(one)) for one in columns]
+            shown = [(one.name, one.node.copy()) for one in self.scope.visible if not one.hidden]
+        else:
+            item, _ = self.scope.item_named(table)
+            shown = [(one.name, item.reference(one)) for one in item.columns if not one.hidden]
+        return [_Output(name, placed(node, written)) for name, node in shown]
 
     # -- GROUP BY ---------------------------------------------------------------------------------------------
 
@@ -153,9 +154,9 @@ class SelectBinder:
 
     def _bound_key(self, written: exp.Expr) -> exp.Expr:
         """A key by position, by the name of an input column, by that of an output column, or an expression."""
+        if isinstance(written, (exp.Boolean, exp.Null)) or (isinstance(written, exp.Literal) and written.is_string):
+            raise error(SqlState.SYNTAX_ERROR, "non-integer constant in GROUP BY", written)
         if isinstance(written, exp.Literal):
-            if written.is_string:
-                raise error(SqlState.SYNTAX_ERROR, "non-integer constant in GROUP BY", written)
             output = self.outputs[ordinal(written, len(self.outputs), "GROUP BY")]
             if has_aggregate(output.node):
                 message = "aggregate functions are not allowed in GROUP BY"
@@ -210,9 +211,9 @@ class SelectBinder:
 
     def _sort_key(self, written: exp.Expr) -> exp.Expr:
         """A key by position, by the name of an output column, or an expression over the input."""
+        if isinstance(written, (exp.Boolean, exp.Null)) or (isinstance(written, exp.Literal) and written.is_string):
+            raise error(SqlState.SYNTAX_ERROR, "non-integer constant in ORDER BY", written)
         if isinstance(written, exp.Literal):
-            if written.is_string:
-                raise error(SqlState.SYNTAX_ERROR, "non-integer constant in ORDER BY", written)
             return self._reference(self.outputs[ordinal(written, len(self.outputs), "ORDER BY")])
         if isinstance(written, exp.Column) and not written.args.get("table"):
             found = self._named_output(written, "ORDER BY")
@@ -237,7 +238,7 @@ class SelectBinder:
         wanted = list(on.expressions)
         if any(key not in wanted for key in keys[: len(wanted)]):
             message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions"
-            raise error(SqlState.INVALID_COLUMN_REFERENCE, message, on)
+            raise error(SqlState.INVALID_COLUMN_REFERENCE, message, self.node.args["distinct"])
 
     def _result(self) -> BoundColumns:
         names = tuple(output.name for output in self.outputs)

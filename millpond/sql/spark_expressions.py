@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from millpond.errors import not_supported
 from millpond.sql.casts import plain_cast
 from millpond.sql.formats import java_pattern, like_pattern, literal_text, similar_pattern
+from millpond.sql.interval_math import interval_between, interval_key, scaled_interval
 from millpond.sql.nodes import is_typed, type_of, typed
 from millpond.sql.templates import alike, fill, fill_like
-from millpond.sql.time_functions import extracted, interval_between, interval_key
+from millpond.sql.time_functions import extracted
 from millpond.types import BIGINT, INTERVAL, NUMERIC, TIMESTAMP, TIMESTAMPTZ, numeric
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
@@ -33,9 +36,33 @@ def compare_intervals(node: exp.Expr) -> exp.Expr:
     elif isinstance(node, exp.Between) and _is_interval(node.this):
         for part in ("this", "low", "high"):
             node.set(part, typed(interval_key(node.args[part]), BIGINT))
-    elif isinstance(node, exp.Group) and any(_is_interval(key) for key in node.expressions):
-        raise not_supported("GROUP BY of an interval", hint="Group by extract(epoch from it).")
+    elif isinstance(node, exp.In) and _is_interval(node.this) and node.expressions:
+        node.set("this", typed(interval_key(node.this), BIGINT))
+        node.set("expressions", [typed(interval_key(one), BIGINT) for one in node.expressions])
+    elif any(_is_interval(key) for key in _grouped_by(node)):
+        raise not_supported("grouping by an interval", hint="Group by extract(epoch from it).")
     return node
+
+
+def _grouped_by(node: exp.Expr) -> Sequence[exp.Expr]:
+    """What a node compares for being the same, in a way that has no place for `interval_key`."""
+    if isinstance(node, (exp.Group, exp.Distinct)):
+        return list(node.expressions)
+    if isinstance(node, exp.Window):
+        return node.args.get("partition_by") or ()
+    if isinstance(node, exp.In) and node.args.get("query"):
+        return (node.this,)
+    return _distinct_outputs(node) if isinstance(node, exp.Query) else ()
+
+
+def _distinct_outputs(query: exp.Query) -> Sequence[exp.Expr]:
+    """The output columns of a query of which each row comes but once, by DISTINCT or by a set operation."""
+    distinct = query.args.get("distinct")
+    if isinstance(query, exp.Select):
+        once = distinct is not None and not distinct.args.get("on")
+    else:
+        once = isinstance(query, (exp.Intersect, exp.Except)) or (isinstance(query, exp.Union) and bool(distinct))
+    return [output.unalias() for output in query.selects] if once else ()
 
 
 def _is_interval(node: exp.Expr) -> bool:
@@ -113,12 +140,14 @@ def _regexp(node: exp.Expr) -> exp.Expr:
 
 def arithmetic(node: exp.Expr) -> exp.Expr:
     """Operators by the types of their operands: `7 / 2` -> `CAST(7 DIV 2 AS INT)`, `d + 1` -> `DATE_ADD(d, 1)`."""
-    if not (is_typed(node) and isinstance(node, (exp.Binary, exp.Sqrt)) and _operands_typed(node)):
+    if not (is_typed(node) and isinstance(node, exp.Binary) and _operands_typed(node)):
         return node
     if isinstance(node, (exp.Add, exp.Sub)) and type_of(node).name in ("date", "timestamp", "timestamptz", "interval"):
         return _time_arithmetic(node)
     if isinstance(node, exp.Sub) and type_of(node.this).name == "date":
         return fill_like(node, "DATEDIFF(_1, _2)", node.this, node.expression)
+    if isinstance(node, (exp.Mul, exp.Div)) and type_of(node) == INTERVAL:
+        return _scaled(node)
     if isinstance(node, exp.Div):
         return _division(node)
     if isinstance(node, exp.Mul) and type_of(node) == NUMERIC:
@@ -136,10 +165,6 @@ def _operands_typed(node: exp.Expr) -> bool:
 def _other_operator(node: exp.Expr) -> exp.Expr:
     if isinstance(node, exp.DPipe):
         return fill_like(node, "CONCAT(_1, _2)", node.this, node.expression)
-    if isinstance(node, exp.Pow):
-        return fill_like(node, "POWER(_1, _2)", node.this, node.expression)
-    if isinstance(node, exp.Sqrt):
-        return fill_like(node, "SQRT(_1)", node.this)
     if isinstance(node, exp.BitwiseLeftShift):
         return fill_like(node, "SHIFTLEFT(_1, _2)", node.this, node.expression)
     if isinstance(node, exp.BitwiseRightShift):
@@ -157,6 +182,13 @@ def _time_arithmetic(node: exp.Expr) -> exp.Expr:
     if type_of(left) in (TIMESTAMP, TIMESTAMPTZ) and type_of(node) == INTERVAL:
         return alike(node, interval_between(left, right))
     return fill_like(node, f"_1 {sign} _2", left, right)
+
+
+def _scaled(node: exp.Expr) -> exp.Expr:
+    """`interval * number`, `number * interval` or `interval / number`."""
+    left, right = node.this, node.expression
+    interval, factor = (left, right) if type_of(left) == INTERVAL else (right, left)
+    return alike(node, scaled_interval(interval, factor, "*" if isinstance(node, exp.Mul) else "/"))
 
 
 def _division(node: exp.Expr) -> exp.Expr:

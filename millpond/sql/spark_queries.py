@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from millpond.errors import MillpondError, SqlState
 from millpond.sql.casts import plain_cast
 from millpond.sql.nodes import identifier, is_typed, note_of, type_of, typed
 from millpond.sql.templates import alike, fill, fill_like, rewrite
@@ -90,10 +91,11 @@ def _from_q(name: str) -> exp.Column:
 
 
 def values_as_selects(node: exp.Expr) -> exp.Expr:
-    """VALUES with more than constants in it: `VALUES (x), (y)` -> `(SELECT x UNION ALL SELECT y)`."""
-    if not isinstance(node, exp.Values):
-        return node
-    if not any(isinstance(part, (exp.Column, exp.Query)) or _volatile(part) for part in _entries(node)):
+    """VALUES with more than constants in it: `VALUES (x), (y)` -> `(SELECT x UNION ALL SELECT y)`.
+
+    Spark computes an inline table while it analyses the query, and then refuses whatever might raise an error.
+    """
+    if not isinstance(node, exp.Values) or all(_is_constant(part) for part in _entries(node)):
         return node
     selects: list[exp.Expr] = [exp.Select(expressions=row.expressions) for row in node.expressions]
     tree = selects[0]
@@ -106,9 +108,14 @@ def _entries(node: exp.Values) -> list[exp.Expr]:
     return [part for row in node.expressions for part in row.walk()]
 
 
-def _volatile(node: exp.Expr) -> bool:
-    function = note_of(node).function
-    return function is not None and function.volatile
+_CONSTANTS = (exp.Tuple, exp.Literal, exp.Boolean, exp.Null, exp.Neg, exp.DataType, exp.DataTypeParam)
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    """Whether the node has a value for certain. A quoted literal was read already, a number may be too large."""
+    if isinstance(node, exp.Cast) and type_of(node).is_number and not type_of(node).is_float:
+        return isinstance(node.this, exp.Null) or (isinstance(node.this, exp.Literal) and node.this.is_string)
+    return isinstance(node, (exp.Cast, *_CONSTANTS))
 
 
 def series(node: exp.Expr) -> exp.Expr:
@@ -146,7 +153,9 @@ def series(node: exp.Expr) -> exp.Expr:
 def _range(node: exp.Table, numbers: Sequence[int]) -> exp.Expr:
     """A series between literals: Spark's RANGE, which runs in parallel and makes no array."""
     start, stop, step = (*numbers, 1)[:3]
-    bounds = [exp.Literal.number(one) for one in (start, stop + 1, max(step, 1))]
+    if step == 0:
+        raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, "step size cannot equal zero")
+    bounds = [exp.Literal.number(one) for one in (start, stop + 1, step)]
     column = typed(plain_cast(exp.Column(this=identifier("id")), type_of(node.this)), type_of(node.this))
     select = exp.Select(
         expressions=[_aliased(column, "generate_series")],

@@ -135,7 +135,9 @@ def _literal(node: exp.Expr) -> str:
         return string_text(node.this)
     if not _NUMBER.fullmatch(node.this):
         raise InternalError(f"not a number: {node.this}")
-    return str(node.this)
+    # Spark would read the negated bigint -2147483648 as an integer, and -9223372036854775808 as a decimal.
+    is_edge = note_of(node).type == BIGINT and node.this in ("2147483648", "9223372036854775808")
+    return f"{node.this}L" if is_edge else str(node.this)
 
 
 def type_text(node: exp.Expr) -> str:

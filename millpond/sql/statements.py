@@ -6,7 +6,7 @@ Trees of queries and expressions are sqlglot's and are opaque outside `millpond.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from sqlglot import exp
@@ -97,6 +97,31 @@ class CreateView:
     column_names: tuple[str, ...]
     query: exp.Query
     text: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RefreshView:
+    name: Name
+
+
+@dataclass(frozen=True)
+class VerifyView:
+    name: Name
+
+
+@dataclass(frozen=True)
+class RenameView:
+    name: Name
+    new_name: str
+
+
+@dataclass(frozen=True)
+class ExplainSplit:
+    """The split of a query, or (`view`) of a continuous view."""
+
+    query: exp.Query | None
+    view: Name | None
 
 
 @dataclass(frozen=True)
@@ -186,6 +211,10 @@ Statement = (
     | CreateStream
     | CreateView
     | AddColumn
+    | RefreshView
+    | VerifyView
+    | RenameView
+    | ExplainSplit
     | Drop
     | Truncate
     | Begin

@@ -11,10 +11,10 @@ from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql.casts import INTERVAL_DAYS, INTERVAL_HOURS, plain_cast
 from millpond.sql.formats import literal_text
 from millpond.sql.functions import CONSTANTS, Function, row
-from millpond.sql.literals import interval_parts
+from millpond.sql.interval_math import MICROS_BETWEEN, interval_key, is_difference
 from millpond.sql.nodes import type_of
 from millpond.sql.templates import fill
-from millpond.types import INTERVAL, TIMESTAMP, TIMESTAMPTZ, SqlType
+from millpond.types import TIMESTAMP, SqlType
 
 TRUNCATIONS = frozenset("microseconds milliseconds second minute hour day week month quarter year".split())
 _YEARS = {"decade": 10, "century": 100, "millennium": 1000}
@@ -106,6 +106,9 @@ def _date_part(call: exp.Anonymous) -> exp.Expr:
     unit, source = call.expressions
     field = literal_text(unit, "the field of date_part").lower()
     field = {"seconds": "second", "years": "year", "months": "month", "days": "day", "hours": "hour"}.get(field, field)
+    if field not in _MOMENT_FIELDS:
+        message = f'unit "{field}" not recognized for type {type_of(source)}'
+        raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, message)
     return fill("CAST(_1 AS DOUBLE)", extracted(field, source))
 
 
@@ -226,43 +229,7 @@ def _to_timestamp(call: exp.Anonymous) -> exp.Expr:
     return fill("TO_TIMESTAMP(_1, _2)", call.expressions[0], _input_format(call.expressions[1]))
 
 
-# -- intervals ------------------------------------------------------------------------------------------------
-
-MICROS_BETWEEN = "UNIX_MICROS(CAST(_1 AS TIMESTAMP)) - UNIX_MICROS(CAST(_2 AS TIMESTAMP))"
-_FROM_MICROS = (
-    "MAKE_INTERVAL(0, 0, 0, CAST(_1 DIV 86400000000 AS INT), 0, 0,"
-    " CAST(CAST(_1 % 86400000000 AS DECIMAL(20,0)) / 1000000 AS DECIMAL(18,6)))"
-)
-
-
-def interval_between(later: exp.Expr, earlier: exp.Expr) -> exp.Expr:
-    """The difference of two timestamps: days and time of day, as PostgreSQL gives it."""
-    return fill(_FROM_MICROS, fill(MICROS_BETWEEN, later, earlier))
-
-
-_INTERVAL_KEY = (
-    "((DATE_PART('YEAR', _1) * 12 + DATE_PART('MONTH', _1)) * 30 + DATE_PART('DAY', _1)) * 86400000000"
-    " + CAST(DATE_PART('HOUR', _1) * 3600000000 + DATE_PART('MINUTE', _1) * CAST(60000000 AS BIGINT)"
-    " + DATE_PART('SECOND', _1) * 1000000 AS BIGINT)"
-)
-
-
-def interval_key(node: exp.Expr) -> exp.Expr:
-    """A number that orders intervals as PostgreSQL does: a month is 30 days, a day 24 hours."""
-    if is_difference(node):
-        return fill(MICROS_BETWEEN, node.this, node.expression)
-    if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
-        parts = interval_parts(node.this.this)
-        micros = (parts.months * 30 + parts.days) * 86_400_000_000 + parts.micros
-        literal = exp.Literal.number(str(abs(micros)))
-        return exp.Neg(this=literal) if micros < 0 else literal
-    return fill(_INTERVAL_KEY, node)
-
-
-def is_difference(node: exp.Expr) -> bool:
-    """Whether an interval is the difference of two moments, of which everything is known by its microseconds."""
-    return isinstance(node, exp.Sub) and type_of(node.this) in (TIMESTAMP, TIMESTAMPTZ) and type_of(node) == INTERVAL
-
+# -- the rows -------------------------------------------------------------------------------------------------
 
 _DATE_BIN = (
     "TIMESTAMP_MICROS(UNIX_MICROS(CAST(_3 AS TIMESTAMP)) + CAST(FLOOR(CAST(_5 AS DECIMAL(20,0)) / _4) AS BIGINT) * _4)"

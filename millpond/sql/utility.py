@@ -12,13 +12,17 @@ from millpond.sql.statements import (
     Commit,
     CreateStream,
     Drop,
+    ExplainSplit,
     Name,
+    RefreshView,
+    RenameView,
     ResetSetting,
     Rollback,
     SetSetting,
     ShowSetting,
     Statement,
     Vacuum,
+    VerifyView,
 )
 from millpond.sql.tokens import TokenCursor
 
@@ -171,6 +175,42 @@ def _server(cursor: TokenCursor, *, keyword_read: bool) -> None:
         )
 
 
+def _alter_view(cursor: TokenCursor) -> Statement:
+    name = relation_name(cursor)
+    if cursor.accept("RENAME", "TO"):
+        new_name = cursor.identifier()
+        cursor.end()
+        return RenameView(name, new_name)
+    cursor.expect("REFRESH")
+    cursor.end()
+    return RefreshView(name)
+
+
+def _verify_view(cursor: TokenCursor) -> Statement:
+    name = relation_name(cursor)
+    cursor.end()
+    return VerifyView(name)
+
+
+def _explain_view(cursor: TokenCursor) -> Statement:
+    name = relation_name(cursor)
+    cursor.end()
+    return ExplainSplit(None, name)
+
+
+def view_options(cursor: TokenCursor) -> dict[str, str]:
+    """`WITH (name [= value], ...)` of a view."""
+    options: dict[str, str] = {}
+    cursor.expect("(")
+    while not cursor.accept(")"):
+        name = cursor.identifier()
+        options[name] = cursor.next().text if cursor.accept("=") else "true"
+        if not cursor.accept(","):
+            cursor.expect(")")
+            break
+    return options
+
+
 def _options(cursor: TokenCursor, *, equals: bool) -> dict[str, str]:
     """`(name 'value', ...)`, or with `=` between as in WITH."""
     options: dict[str, str] = {}
@@ -221,6 +261,9 @@ _HANDLERS: tuple[tuple[tuple[str, ...], Callable[[TokenCursor], Statement]], ...
     (("SHOW",), _show),
     (("RESET",), _reset),
     (("VACUUM",), _vacuum),
+    (("ALTER", "VIEW"), _alter_view),
+    (("VERIFY", "VIEW"), _verify_view),
+    (("EXPLAIN", "VIEW"), _explain_view),
     (("CREATE", "FOREIGN", "TABLE"), _create_foreign_table),
     (("CREATE", "STREAM"), _create_stream),
     (("DROP",), _drop),

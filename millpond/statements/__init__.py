@@ -7,11 +7,11 @@ from typing import Any
 
 from millpond.result import Result
 from millpond.sql import statements as s
-from millpond.statements import define, settings
+from millpond.statements import continuous, define, settings
 from millpond.statements.change import delete, truncate, update
 from millpond.statements.copy import copy
 from millpond.statements.execution import Execution
-from millpond.statements.explain import explain
+from millpond.statements.explain import explain, explain_split
 from millpond.statements.insert import insert, insert_literals
 from millpond.statements.vacuum import vacuum
 
@@ -28,6 +28,10 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.CreateTableAs: define.create_table_as,
     s.CreateStream: define.create_stream,
     s.CreateView: define.create_view,
+    s.RefreshView: continuous.refresh,
+    s.VerifyView: continuous.verify,
+    s.RenameView: define.rename_view,
+    s.ExplainSplit: explain_split,
     s.AddColumn: define.add_column,
     s.Drop: define.drop,
     s.Vacuum: vacuum,

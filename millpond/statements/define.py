@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.relation import STREAM_COLUMNS, Check, Column, Relation
 from millpond.result import Notice, Result
 from millpond.sql.bind import BoundQuery
-from millpond.sql.statements import AddColumn, CreateStream, CreateTable, CreateTableAs, CreateView, Drop, Name
+from millpond.sql.statements import (
+    AddColumn,
+    CreateStream,
+    CreateTable,
+    CreateTableAs,
+    CreateView,
+    Drop,
+    Name,
+    RenameView,
+)
+from millpond.statements import continuous
 from millpond.statements.execution import Execution
 from millpond.statements.insert import insert_query
 from millpond.statements.rewrite import fill_new_column
@@ -55,24 +66,39 @@ def create_stream(execution: Execution, statement: CreateStream) -> Result:
 
 def create_view(execution: Execution, statement: CreateView) -> Result:
     existing = execution.relation(statement.name.schema, statement.name.name)
-    if existing is not None and not (statement.or_replace and existing.kind == "view"):
+    if existing is not None and not (statement.or_replace and _kind(existing) == "view"):
         execution.check_free(statement.name, if_not_exists=False)
     bound = execution.bind(statement.query)
-    if any(reference.relation.kind == "stream" for reference in bound.relations):
-        raise not_supported(
-            "a continuous view", hint="Query the stream itself, or create the view on tables.", position=1
-        )
     columns = _columns_of(bound, statement.column_names, statement.name)
+    if existing is not None:
+        _check_replacement(existing, columns)
+    if any(reference.relation.kind == "stream" for reference in bound.relations):
+        continuous.create(execution, statement, bound, columns)
+        return Result("CREATE VIEW")
+    if statement.options:
+        raise not_supported("WITH on a view that reads no stream", position=statement.name.position)
+    if existing is not None and existing.kind == "continuous":
+        raise not_supported("replacing a continuous view by a plain one", hint="Drop the view first.")
     oid = existing.oid if existing else execution.services.catalog.new_oid()
     view = Relation(
         oid, statement.name.name, "view", columns, definition=statement.text, sees=execution.visible_to(statement.query)
     )
     if existing is not None:
-        _check_replacement(existing, view)
         execution.transaction.change(view)
     else:
         execution.transaction.create(view)
     return Result("CREATE VIEW")
+
+
+def rename_view(execution: Execution, statement: RenameView) -> Result:
+    relation = execution.find(statement.name, "view", "continuous")
+    execution.check_free(Name(statement.new_name), if_not_exists=False)
+    dependents = _dependents(execution, relation, [])
+    if dependents:
+        hint = f'View "{dependents[0].name}" reads it by its name.'
+        raise not_supported(f'renaming view "{relation.name}", which others read,', hint=hint)
+    execution.transaction.rename(relation, statement.new_name)
+    return Result("ALTER VIEW")
 
 
 def add_column(execution: Execution, statement: AddColumn) -> Result:
@@ -110,10 +136,16 @@ def drop(execution: Execution, statement: Drop) -> Result:
             raise _still_needed(relation, dependents)
         for dependent in dependents:
             execution.notices.append(Notice(f"drop cascades to view {dependent.name}"))
-            execution.transaction.drop(dependent)
+            _drop(execution, dependent)
         if execution.relation(None, relation.name) is not None:
-            execution.transaction.drop(relation)
+            _drop(execution, relation)
     return Result(f"DROP {keyword}")
+
+
+def _drop(execution: Execution, relation: Relation) -> None:
+    execution.transaction.drop(relation)
+    if relation.kind == "continuous":
+        execution.transaction.after_commit.append(partial(execution.services.views.drop, relation.oid))
 
 
 # -- checks -----------------------------------------------------------------------------------------------------
@@ -166,17 +198,22 @@ def _columns_of(bound: BoundQuery, names: Sequence[str], name: Name) -> tuple[Co
     return tuple(Column(given, column.type) for given, column in zip(taken, bound.columns, strict=True))
 
 
-def _check_replacement(old: Relation, new: Relation) -> None:
+def _check_replacement(old: Relation, columns: Sequence[Column]) -> None:
     """As in PostgreSQL, a replaced view keeps its columns and may add some at the end."""
-    for before, after in zip(old.columns, new.columns, strict=False):
+    for before, after in zip(old.columns, columns, strict=False):
         if before.name != after.name:
             message = f'cannot change name of view column "{before.name}" to "{after.name}"'
             raise MillpondError(SqlState.INVALID_TABLE_DEFINITION, message)
         if before.type != after.type:
             message = f'cannot change data type of view column "{before.name}" from {before.type} to {after.type}'
             raise MillpondError(SqlState.INVALID_TABLE_DEFINITION, message)
-    if len(new.columns) < len(old.columns):
+    if len(columns) < len(old.columns):
         raise MillpondError(SqlState.INVALID_TABLE_DEFINITION, "cannot drop columns from view")
+
+
+def _kind(relation: Relation) -> str:
+    """The kind as DROP names it: a continuous view is a view."""
+    return "view" if relation.kind == "continuous" else relation.kind
 
 
 _DROP_WITH = {"table": "DROP TABLE", "stream": "DROP FOREIGN TABLE", "view": "DROP VIEW", "system": ""}
@@ -187,12 +224,12 @@ def _to_drop(execution: Execution, name: Name, statement: Drop) -> Relation:
     if relation.kind == "system":
         message = f'permission denied: "{relation.name}" is a system relation'
         raise MillpondError(SqlState.INSUFFICIENT_PRIVILEGE, message, position=name.position)
-    if relation.kind != statement.kind:
+    if _kind(relation) != statement.kind:
         wanted = {"table": "table", "stream": "stream", "view": "view"}[statement.kind]
         raise MillpondError(
             SqlState.WRONG_OBJECT_TYPE,
             f'"{relation.name}" is not a {wanted}',
-            hint=f"Use {_DROP_WITH[relation.kind]} to remove a {relation.kind}.",
+            hint=f"Use {_DROP_WITH[_kind(relation)]} to remove a {_kind(relation)}.",
             position=name.position,
         )
     return relation
@@ -203,13 +240,13 @@ def _dependents(execution: Execution, relation: Relation, leaving: Sequence[Name
     gone = {name.name for name in leaving}
     found: list[Relation] = []
     for view in execution.transaction.relations.values():
-        if view.kind == "view" and view.name not in gone and relation.name in execution.names_read_by(view):
+        if view.definition is not None and view.name not in gone and relation.name in execution.names_read_by(view):
             found.append(view)
     return found
 
 
 def _still_needed(relation: Relation, dependents: Sequence[Relation]) -> MillpondError:
-    kind = "foreign table" if relation.kind == "stream" else relation.kind
+    kind = "foreign table" if relation.kind == "stream" else _kind(relation)
     return MillpondError(
         SqlState.DEPENDENT_OBJECTS_STILL_EXIST,
         f"cannot drop {kind} {relation.name} because other objects depend on it",

@@ -17,11 +17,13 @@ from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
+from millpond.run.view import Answer, key_of
 from millpond.services import Held, Services
 from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, quote
 from millpond.sql.bind import BoundQuery, bind, bind_expression
-from millpond.sql.dml import constant_default, default_query, relation_names
+from millpond.sql.dml import constant_default, default_query, relation_names, whole_relation
 from millpond.sql.parse import parse_expression, parse_query
+from millpond.sql.scope import NamesAsCreated
 from millpond.sql.statements import Name, QueryTree
 from millpond.system import DATABASE, SYSTEM_RELATIONS, SystemContext
 from millpond.transaction import Transaction
@@ -117,6 +119,11 @@ class Execution:
     def bind(self, query: QueryTree) -> BoundQuery:
         return bind(query, self)
 
+    def bind_view(self, view: Relation) -> BoundQuery:
+        """The query of a view, its columns as they were when it was created."""
+        assert view.definition is not None
+        return bind(parse_query(view.definition), NamesAsCreated(self, view.sees))
+
     def frame(
         self, bound: BoundQuery, *, own: Mapping[str, FileInput] | None = None, names: Sequence[str] | None = None
     ) -> Frame:
@@ -146,9 +153,12 @@ class Execution:
         return self.services.runner.frame(text.format(**views), given, self.tag)
 
     def query(self, query: QueryTree) -> Result:
-        """The result of a query, not yet computed."""
+        """The result of a query, not yet computed; a view alone needs no Spark once it has its answer."""
         bound = self.bind(query)
         columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
+        view = whole_relation(query, self)
+        if view is not None and view.kind == "continuous":
+            return self.rows("SELECT", columns, self.view_answer(view).rows)
         return Result("SELECT", columns, _frame=self.frame(bound))
 
     def rows(self, tag: str, columns: Sequence[ResultColumn], table: pa.Table) -> Result:
@@ -201,7 +211,7 @@ class Execution:
             read = self.transaction.relation(name)
             if read is not None and name not in names:
                 names.add(name)
-                if read.kind == "view":
+                if read.definition is not None:
                     names |= self.names_read_by(read)
         return names
 
@@ -214,8 +224,10 @@ class Execution:
 
     def _input(self, relation: Relation, held: list[Held]) -> Input:
         if relation.kind == "system":
-            context = SystemContext(self.transaction, self.services.streams, self.settings)
+            context = SystemContext(self.transaction, self.services.streams, self.services.views, self.settings)
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
+        if relation.kind == "continuous":
+            return self._live_input(relation, held)[0]
         if relation.kind == "stream":
             chunk = self.services.streams.get(relation).hold()
             held.append(chunk.release)
@@ -223,6 +235,37 @@ class Execution:
             return FileInput(paths, relation.columns, is_stream=True)
         held.append(self.services.tables.pins.pin(relation.oid))
         return self.table_input(relation)
+
+    def view_answer(self, relation: Relation) -> Answer:
+        """What a continuous view holds: everything acknowledged before now, or what it was a freshness ago."""
+        view = self.services.views.get(relation)
+        freshness_ms = int(relation.options.get("freshness") or self.settings.integer("freshness"))
+        recent = view.recent_answer(freshness_ms / 1000)
+        if recent is not None:
+            return recent
+        live: dict[str, Input] = {}
+        token: list[object] = []
+        held: list[Held] = []
+        for read in view.plan.live:
+            current = self.relation(read.schema, read.name)
+            assert current is not None, "what a view reads cannot be dropped"
+            live[key_of(read)], state = self._live_input(current, held)
+            token.append(state)
+        try:
+            return self.services.views.answer(view, live, tuple(token))
+        finally:
+            for release in held:
+                release()
+
+    def _live_input(self, relation: Relation, held: list[Held]) -> tuple[FileInput, object]:
+        """A table or a continuous view as it is now, and what tells this state from others."""
+        if relation.kind == "continuous":
+            answer = self.view_answer(relation)
+            path, release = self.services.views.get(relation).file_of(answer, self.services.scratch)
+            held.append(release)
+            return FileInput((str(path),), relation.columns), answer.token
+        given = self.table_input(relation)
+        return given, given.paths
 
     def table_input(self, relation: Relation, *, row_ids: bool = False) -> FileInput:
         """The files of a table as this transaction sees it."""

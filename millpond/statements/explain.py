@@ -6,9 +6,11 @@ import time
 
 import pyarrow as pa
 
+from millpond.plan.explain import describe, mermaid
+from millpond.plan.split import split
 from millpond.relation import Relation
 from millpond.result import Result, ResultColumn
-from millpond.sql.statements import Explain
+from millpond.sql.statements import Explain, ExplainSplit
 from millpond.statements.execution import Execution, base_relations
 from millpond.types import TEXT
 
@@ -24,6 +26,21 @@ def explain(execution: Execution, statement: Explain) -> Result:
         started = time.perf_counter()
         rows = frame.collect().num_rows
         lines.append(f"Executed in {(time.perf_counter() - started) * 1000:.1f} ms, {rows} rows")
+    return _lines(execution, lines)
+
+
+def explain_split(execution: Execution, statement: ExplainSplit) -> Result:
+    """EXPLAIN (SPLIT) and EXPLAIN VIEW: which part of a query runs at each insert, and which at each read."""
+    if statement.query is not None:
+        plan = split(execution.bind(statement.query))
+    else:
+        assert statement.view is not None
+        plan = execution.services.views.get(execution.find(statement.view, "continuous")).plan
+    lines = [*describe(plan), "Drawing", *mermaid(plan).splitlines()]
+    return _lines(execution, lines)
+
+
+def _lines(execution: Execution, lines: list[str]) -> Result:
     table = pa.table([pa.array(lines, pa.string())], names=["c0"])
     result = execution.rows("EXPLAIN", [ResultColumn("QUERY PLAN", TEXT)], table)
     result.rows_changed = -1

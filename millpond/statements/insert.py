@@ -117,8 +117,9 @@ def _insert_python(execution: Execution, name: Name, rows: object) -> int:
 
 def insertable(execution: Execution, name: Name) -> Relation:
     relation = execution.find(name)
-    if relation.kind in ("view", "system"):
-        message = f'cannot insert into {relation.kind} "{relation.name}"'
+    if relation.kind not in ("table", "stream"):
+        kind = "system relation" if relation.kind == "system" else "view"
+        message = f'cannot insert into {kind} "{relation.name}"'
         raise MillpondError(SqlState.WRONG_OBJECT_TYPE, message, position=name.position)
     return relation
 

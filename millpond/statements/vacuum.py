@@ -20,5 +20,7 @@ def vacuum(execution: Execution, statement: Vacuum) -> Result:
     for relation in tables:
         if statement.full:
             compact(execution, relation)
-        execution.services.tables.vacuum(relation.oid, retention_ms)
+        views = execution.transaction.relations.values()
+        pinned = {view.pinned[relation.name] for view in views if relation.name in view.pinned}
+        execution.services.tables.vacuum(relation.oid, retention_ms, sorted(pinned))
     return Result("VACUUM")

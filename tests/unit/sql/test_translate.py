@@ -41,7 +41,15 @@ CASES: tuple[tuple[str, str], ...] = (
     ),
     (
         "SELECT a ^ 2 from t",
-        "SELECT CAST(POWER(CAST(`t`.`a` AS DOUBLE), CAST(2 AS DOUBLE)) AS DOUBLE) AS `c0` FROM `t_data` AS `t`",
+        "SELECT CAST(CASE WHEN (CAST(`t`.`a` AS DOUBLE) = 0) AND (CAST(2 AS DOUBLE) < 0) THEN "
+        "RAISE_ERROR('2201F:zero raised to a negative power is undefined') WHEN ((CAST(`t`.`a` AS DOUBLE) < "
+        "0) AND (CAST(`t`.`a` AS DOUBLE) > CAST('-Infinity' AS DOUBLE))) AND (CAST(2 AS DOUBLE) <> "
+        "RINT(CAST(2 AS DOUBLE))) THEN RAISE_ERROR('2201F:a negative number raised to a non-integer power "
+        "yields a complex result') WHEN ((ABS(POWER(CAST(`t`.`a` AS DOUBLE), CAST(2 AS DOUBLE))) = "
+        "CAST('Infinity' AS DOUBLE)) AND (ABS(CAST(`t`.`a` AS DOUBLE)) < CAST('Infinity' AS DOUBLE))) AND "
+        "(ABS(CAST(2 AS DOUBLE)) < CAST('Infinity' AS DOUBLE)) THEN RAISE_ERROR('22003:value out of range: "
+        "overflow') ELSE POWER(CAST(`t`.`a` AS DOUBLE), CAST(2 AS DOUBLE)) END AS DOUBLE) AS `c0` FROM "
+        "`t_data` AS `t`",
     ),
     (
         "SELECT b || a from t",

@@ -1,0 +1,76 @@
+"""EXPLAIN (SPLIT): a split plan as text and as a drawing in Mermaid's language."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from millpond.plan.pipelines import Grouping, SplitPlan, StateColumn, StreamPipeline
+from millpond.relation import Relation
+from millpond.sql.translate import relation_key
+
+
+def describe(plan: SplitPlan) -> list[str]:
+    """The pipelines with their Spark SQL, what the state keeps, and which tables are pinned: one line of text each."""
+    lines = [f"notice: {notice}" for notice in plan.notices]
+    for grouping in plan.groupings:
+        lines += _described(grouping)
+    names = {reference.key: reference.relation.name for reference in plan.upper.relations}
+    lines += ["upper pipeline", f"  {plan.upper.to_spark(names)}"]
+    lines += [f"pinned tables: {_listed(plan.pinned)}"] if plan.pinned else []
+    lines += [f"live tables: {_listed(plan.live)}"] if plan.live else []
+    return lines
+
+
+def _described(grouping: Grouping) -> list[str]:
+    lines = [f"grouping {grouping.name}"]
+    for pipeline in grouping.pipelines:
+        lines += [f'  stream pipeline over "{pipeline.stream.name}"', f"    {_text(pipeline)}"]
+    lines += [f"  key {_column(key)}" for key in grouping.keys]
+    lines += [f"  partial {_column(partial)}" for partial in grouping.partials]
+    return [*lines, "  merge", f"    {grouping.merge_text(grouping.name)}"]
+
+
+def _text(pipeline: StreamPipeline) -> str:
+    relations = (pipeline.stream, *pipeline.statics)
+    return pipeline.to_spark({relation_key(one.schema, one.name): one.name for one in relations})
+
+
+def _column(column: StateColumn) -> str:
+    return f"{column.name} {column.type}: {column.holds}"
+
+
+def _listed(relations: Sequence[Relation]) -> str:
+    return ", ".join(relation.name for relation in relations)
+
+
+def mermaid(plan: SplitPlan) -> str:
+    """The plan as a flow chart: rows flow up from streams and tables to the answer."""
+    lines = ["flowchart BT", '  answer(["answer"])', '  upper["upper pipeline"] --> answer']
+    relations = {one.name: one for one in (*plan.pinned, *plan.live)}
+    for grouping in plan.groupings:
+        lines += _drawn(grouping)
+        relations |= {line.stream.name: line.stream for line in grouping.pipelines}
+    lines += [f"  {_node(one)} --> upper" for one in plan.live]
+    lines += [f"  {_node(one)}[({_label([one.kind, one.name])})]" for one in relations.values()]
+    return "\n".join(lines)
+
+
+def _drawn(grouping: Grouping) -> list[str]:
+    keys = ", ".join(key.holds for key in grouping.keys) or "one group"
+    kept = [f"{partial.name}: {partial.holds}" for partial in grouping.partials]
+    lines = [f"  {grouping.name}[({_label([grouping.name, keys, *kept])})] --> upper"]
+    for place, pipeline in enumerate(grouping.pipelines):
+        name = f"{grouping.name}_pipeline_{place}"
+        lines.append(f'  {name}["stream pipeline"] --> {grouping.name}')
+        lines += [f"  {_node(one)} --> {name}" for one in (pipeline.stream, *pipeline.statics)]
+    return lines
+
+
+def _node(relation: Relation) -> str:
+    return f"relation_{relation.oid}"
+
+
+def _label(parts: Iterable[str]) -> str:
+    """Text of several lines in a node; only quotes and angle brackets mean something to Mermaid."""
+    escaped = (part.replace('"', "#quot;").replace("<", "#lt;").replace(">", "#gt;") for part in parts)
+    return f'"{"<br/>".join(escaped)}"'

@@ -1,0 +1,116 @@
+"""What the state keeps for the aggregate calls of a grouping: columns p0, p1, ..., each once for all calls that use it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from millpond.plan.aggregates import aggregate_for
+from millpond.plan.calls import AggregateCall
+from millpond.plan.expressions import final_node, merge_text, partial_node
+from millpond.plan.partials import Aggregate, Partial
+from millpond.plan.pipelines import StateColumn
+from millpond.plan.shown import shown
+from millpond.sql.nodes import identifier, note_of
+from millpond.types import NUMERIC_PRECISION_MAX, SqlType
+
+_SUM_DIGITS = 10
+"""Digits that Spark adds to a decimal for its sum."""
+
+
+@dataclass(frozen=True)
+class Computed:
+    """How a column of the state is computed from the rows of a chunk."""
+
+    compute: str
+    inputs: tuple[exp.Expr, ...]
+    condition: exp.Expr | None
+
+    @property
+    def node(self) -> exp.Expr:
+        return partial_node(self.compute, self.inputs, self.condition)
+
+
+@dataclass(frozen=True)
+class KeptCall:
+    """An aggregate call, its row of the table, and the state's columns by the names that the row has for them."""
+
+    call: AggregateCall
+    row: Aggregate
+    columns: Mapping[str, str]
+
+    def finalized(self, alias: str, direct: Sequence[exp.Expr], *, merging: bool) -> exp.Expr:
+        """The call's result from one row of the state or, if `merging`, from several."""
+        kept = {
+            name: exp.Column(this=identifier(column), table=identifier(alias)) for name, column in self.columns.items()
+        }
+        merges = {name: partial.merge for name, partial in self.row.partials.items()} if merging else {}
+        return final_node(self.row.finalize, kept, direct, self.call.result, merges)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """All that is kept for a grouping: how each column is computed, the columns, and how each call reads them."""
+
+    computed: tuple[Computed, ...]
+    columns: tuple[StateColumn, ...]
+    calls: tuple[KeptCall, ...]
+
+    @property
+    def subtractable(self) -> bool:
+        """Whether the state can forget a part by subtracting it."""
+        return all(one.row.subtractable for one in self.calls)
+
+    def find(self, node: exp.Expr) -> KeptCall | None:
+        return next((one for one in self.calls if one.call.node == node), None)
+
+
+def keep(calls: Sequence[AggregateCall]) -> Kept:
+    """What to keep for the calls. `sum(x)` and `avg(x)` share the sum."""
+    computed: list[Computed] = []
+    columns: list[StateColumn] = []
+    kept: list[KeptCall] = []
+    for call in calls:
+        row = _with_types(aggregate_for(call), call)
+        names = {}
+        for name, partial in row.partials.items():
+            wanted = Computed(partial.compute, (*call.arguments, *row.keys), call.condition)
+            if wanted not in computed:
+                computed.append(wanted)
+            names[name] = f"p{computed.index(wanted)}"
+        new = [name for name, column in names.items() if int(column[1:]) >= len(columns)]
+        columns += [_column(name, names, row, call) for name in new]
+        kept.append(KeptCall(call, row, names))
+    return Kept(tuple(computed), tuple(columns), tuple(kept))
+
+
+NO_CALLS = Kept((Computed("COUNT(*)", (), None),), (StateColumn("p0", "BIGINT", "number of rows", "SUM(p0)"),), ())
+"""What is kept where there is neither a key nor an aggregate call."""
+
+
+def _column(name: str, names: Mapping[str, str], row: Aggregate, call: AggregateCall) -> StateColumn:
+    partial = row.partials[name]
+    return StateColumn(names[name], partial.type, f"{name} of {shown(call.node)}", merge_text(partial.merge, names))
+
+
+def _with_types(row: Aggregate, call: AggregateCall) -> Aggregate:
+    """The row with the call's types in its templates."""
+    kinds = [note_of(argument).type for argument in call.arguments]
+    given = [kind.spark if kind is not None else "" for kind in kinds]
+    named = {"result": call.result.spark, "sum": _sum_type(kinds[0]), "ascending": str(call.ascending).upper()}
+
+    def fill(template: str) -> str:
+        return template.format(*given, **named)
+
+    partials = {name: Partial(fill(one.compute), fill(one.merge), fill(one.type)) for name, one in row.partials.items()}
+    return replace(row, partials=partials, finalize=fill(row.finalize))
+
+
+def _sum_type(kind: SqlType | None) -> str:
+    """The Spark type of a sum of decimals; of no meaning for other types."""
+    if kind is None or kind.name != "numeric":
+        return ""
+    precision = min(kind.decimal_precision + _SUM_DIGITS, NUMERIC_PRECISION_MAX)
+    return f"DECIMAL({precision},{kind.decimal_scale})"

@@ -1,0 +1,214 @@
+"""The rules of what may stand between a stream and its grouping; what breaks one is refused, with the reason.
+
+Below its grouping a stream flows: each row must be worked on by itself and at once. So filters, expressions and joins
+that probe tables are allowed; whatever needs all rows (sorting, numbering, a set operation), a second stream, or the
+time of day is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from millpond.errors import MillpondError, SqlState
+from millpond.plan.trees import (
+    aggregate_calls,
+    is_raw,
+    is_raw_item,
+    leaves,
+    mentions_stream,
+    nested_join,
+    own_items,
+    query_of,
+    raw_items,
+    raw_stream,
+    stream_of,
+)
+from millpond.sql.functions import CONSTANTS
+from millpond.sql.nodes import note_of, position_of, walk_own
+
+_GROUP_FIRST = "Group the stream in a subquery first: what is above a grouping is not restricted."
+
+
+def refused(
+    message: str, place: exp.Expr | None, *, detail: str | None = None, hint: str | None = _GROUP_FIRST
+) -> MillpondError:
+    return MillpondError(SqlState.FEATURE_NOT_SUPPORTED, message, detail=detail, hint=hint, position=position_of(place))
+
+
+def ungrouped(query: exp.Expr) -> MillpondError:
+    """The error for a raw query that no grouping is above."""
+    breaker = _breaker(query)
+    return _unfit_breaker(breaker, query) if breaker else _must_group(query)
+
+
+def _must_group(query: exp.Expr) -> MillpondError:
+    message = f'a continuous view must group the stream "{raw_stream(query).name}"'
+    hint = "Add GROUP BY, DISTINCT or an aggregate; or query the stream directly."
+    return refused(message, query, hint=hint)
+
+
+def _unfit_breaker(breaker: str, query: exp.Expr) -> MillpondError:
+    message = f'{breaker} over the ungrouped stream "{raw_stream(query).name}" is not supported in a continuous view'
+    detail = "The first operator that needs all rows of a stream must be a grouping."
+    return refused(message, query, detail=detail)
+
+
+def _breaker(query: exp.Expr) -> str | None:
+    """What in a raw query needs all rows and is not a grouping, in SQL's words."""
+    if isinstance(query, exp.SetOperation) and (query.args.get("distinct") or not isinstance(query, exp.Union)):
+        return type(query).__name__.upper()
+    if query.args.get("limit") or query.args.get("offset"):
+        return "LIMIT" if query.args.get("limit") else "OFFSET"
+    if query.args.get("distinct"):
+        return "DISTINCT ON"
+    if isinstance(query, exp.Select) and any(isinstance(node, exp.Window) for node in _own_nodes(query)):
+        return "a window function"
+    return None
+
+
+def _own_nodes(select: exp.Select) -> Iterator[exp.Expr]:
+    for output in select.expressions:
+        yield from walk_own(output)
+
+
+# -- what flows -----------------------------------------------------------------------------------------------
+
+
+def check_grouping(select: exp.Expr) -> None:
+    """Raises what is wrong below a SELECT that groups a stream."""
+    _check_input(select)
+    group = select.args.get("group")
+    stream = raw_stream(select)
+    for node in [*([group] if group else []), *aggregate_calls(select)]:
+        _check_expression(node, stream.name)
+    if not aggregate_calls(select) and not group:
+        for output in select.expressions:
+            _check_expression(output, stream.name)
+
+
+def _check_rows(query: exp.Expr) -> None:
+    """Raises what is wrong with a query that delivers the rows of a stream to a grouping."""
+    breaker = _breaker(query)
+    if breaker:
+        raise _unfit_breaker(breaker, query)
+    if isinstance(query, exp.SetOperation):
+        for side in (query.this, query.expression):
+            if not is_raw(side):
+                raise _unequal_union(query, side)
+            _check_rows(side)
+        return
+    _check_input(query)
+    for output in query.expressions:
+        _check_expression(output, raw_stream(query).name)
+
+
+def _unequal_union(query: exp.Expr, side: exp.Expr) -> MillpondError:
+    what = "a grouped stream" if mentions_stream(side) else "a table"
+    message = (
+        f'UNION ALL of the ungrouped stream "{raw_stream(query).name}" and {what} is not supported in a continuous view'
+    )
+    return refused(message, side, hint="Group each side in a subquery first, then combine the groups.")
+
+
+def _check_input(select: exp.Expr) -> None:
+    """FROM, the joins and WHERE."""
+    _check_one_stream(select)
+    item = raw_items(select)[0]
+    _check_joins(select.args["from_"].this, select.args.get("joins") or [])
+    if isinstance(item, exp.Table) and stream_of(item) is None:
+        window = item.this.name.upper()
+        raise refused(f"{window} is not supported in a continuous view yet", select, hint=None)
+    stream = raw_stream(item)
+    for condition in [select.args.get("where"), *_conditions(select)]:
+        if condition is not None:
+            _check_expression(condition, stream.name)
+    query = query_of(item)
+    if query is not None:
+        _check_rows(query)
+
+
+def _conditions(select: exp.Expr) -> list[exp.Expr]:
+    """The ON conditions of the joins, and the static subqueries beside the stream."""
+    joins = list(select.args.get("joins") or [])
+    for item in (select.args["from_"].this, *(join.this for join in joins)):
+        nested = nested_join(item)
+        joins += (nested.args.get("joins") or []) if nested is not None else []
+    conditions = [join.args["on"] for join in joins if join.args.get("on")]
+    return conditions + [item for item in own_items(select) if not is_raw_item(item)]
+
+
+def _check_one_stream(select: exp.Expr) -> None:
+    raw = raw_items(select)
+    first = raw_stream(raw[0])
+    others = [item for item in own_items(select) if item is not raw[0] and mentions_stream(item)]
+    if others:
+        message = f'the ungrouped stream "{first.name}" cannot be joined with the stream "{raw_stream(others[0]).name}"'
+        hint = "Group both streams in subqueries of their own, then join the groups."
+        raise refused(
+            message, select, detail="Neither stream can be kept as a whole for the other to probe.", hint=hint
+        )
+
+
+def _check_joins(first: exp.Expr, joins: Sequence[exp.Expr]) -> None:
+    """The stream must be on a side of each join that keeps all of its rows: it probes, and is never waited for."""
+    left = _holds_stream(first)
+    for join in joins:
+        side = join.args.get("side") or ""
+        right = _holds_stream(join.this)
+        if not (side or join.args.get("kind") or join.args.get("on")):
+            left = right  # A comma: what follows joins among itself first.
+        elif (left and side in ("RIGHT", "FULL")) or (right and side in ("LEFT", "FULL")):
+            raise _optional_side(side, join)
+        left = left or right
+    for item in (first, *(join.this for join in joins)):
+        nested = nested_join(item)
+        if nested is not None:
+            _check_joins(nested.this, nested.args.get("joins") or [])
+
+
+def _holds_stream(item: exp.Expr) -> bool:
+    return any(is_raw_item(leaf) for leaf in leaves(item))
+
+
+def _optional_side(side: str, join: exp.Expr) -> MillpondError:
+    parent = join.parent
+    assert parent is not None
+    name = raw_stream(parent).name
+    message = f'the ungrouped stream "{name}" cannot be on the optional side of a {side} JOIN'
+    detail = "Which rows of the other side have no partner is known only when the stream has ended."
+    return refused(message, join, detail=detail, hint="Swap the sides, or group the stream in a subquery first.")
+
+
+def _check_expression(node: exp.Expr, stream: str) -> None:
+    """Raises what an expression may not contain below the grouping: other streams, and what differs by the moment."""
+    for table in node.find_all(exp.Table):
+        other = stream_of(table)
+        if other is not None:
+            query = table.find_ancestor(exp.Select)
+            below = f'below the grouping of the stream "{stream}"'
+            message = f'a subquery over the stream "{other.name}" {below} is not supported in a continuous view'
+            hint = "Compare the groups instead: group both streams in subqueries, then join them."
+            raise refused(message, query, hint=hint)
+    for part in node.walk():
+        function = note_of(part).function
+        if function is None:
+            continue
+        if function.volatile:
+            message = (
+                f'the volatile function {function.name} below the grouping of the stream "{stream}" is not supported'
+            )
+            raise refused(f"{message} in a continuous view", part, hint="Call it above the grouping.")
+        if function.name in CONSTANTS:
+            raise _momentary(function.name, stream, part)
+
+
+def _momentary(name: str, stream: str, place: exp.Expr) -> MillpondError:
+    if CONSTANTS[name] == "text":
+        message = f'{name} below the grouping of the stream "{stream}" is not supported in a continuous view'
+        return refused(message, place, hint="Call it above the grouping.")
+    written = name if name.startswith(("current_", "local")) else f"{name}()"
+    message = f'{written} below the grouping of the stream "{stream}": time windows are not supported yet'
+    hint = "Group by a time, such as date_trunc('hour', arrival_timestamp), and compare that above the grouping."
+    return refused(message, place, hint=hint)

@@ -1,0 +1,113 @@
+"""Splits a query over streams at the first grouping above each: the heart of continuous views.
+
+The algorithm, a few passes over the bound tree:
+
+1. Unfold CTEs that mention a stream: each use becomes its own occurrence (`ctes`).
+2. Drop ORDER BY without LIMIT at the top and below groupings, where it means nothing, with a notice (`rows`).
+3. Walk the tree from the top. A SELECT whose FROM delivers rows of an ungrouped stream must group them: by GROUP BY, by
+   DISTINCT or by aggregates. If it does not, the query is refused.
+4. Check what is below such a grouping: it has to let rows flow (`rules`).
+5. Cut the grouping out (`extract`): its FROM, WHERE, keys and the arguments of its aggregates become a stream pipeline,
+   one for each stream of a UNION ALL. The table of aggregates says what to keep for each call (`aggregates`, `kept`).
+6. In its place goes a SELECT that reads the merged state, in which keys are columns and aggregates are finalized
+   (`lift`). Equal groupings are kept once.
+7. What is left is the upper pipeline: an ordinary query over states and tables.
+
+A worked query, with the stream `used` and the table `station`:
+
+    SELECT st.plant, sum(u.n) FROM (SELECT station, count(*) AS n FROM used WHERE part = 'Wheel' GROUP BY station) u
+    JOIN station st ON st.id = u.station GROUP BY st.plant
+
+    stream pipeline   SELECT station AS k0, COUNT(*) AS p0 FROM used WHERE part = 'Wheel' GROUP BY station
+    merge             SELECT k0, SUM(p0) AS p0 FROM state_0 GROUP BY k0
+    upper pipeline    SELECT st.plant, SUM(u.n) FROM (SELECT k0 AS station, COALESCE(p0, 0) AS n FROM state_0) u
+                      JOIN station st ON st.id = u.station GROUP BY st.plant
+
+The table `station` is read above the grouping, so it stays live; had it been joined below, it would be pinned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from millpond.errors import MillpondError, SqlState
+from millpond.plan.ctes import prune, unfold_streams
+from millpond.plan.extract import extract
+from millpond.plan.pipelines import Grouping, SplitPlan
+from millpond.plan.rows import drop_orders
+from millpond.plan.rules import ungrouped
+from millpond.plan.trees import is_grouping, is_raw, mentions_stream, raw_items
+from millpond.relation import Relation
+from millpond.sql.bind import BoundQuery, RelationRef
+from millpond.sql.from_clause import relations_of
+from millpond.sql.nodes import note_of
+
+__all__ = ["Grouping", "SplitPlan", "split"]
+
+
+def split(bound: BoundQuery) -> SplitPlan:
+    """The plan of a query over streams, or an error with the rule that it breaks."""
+    if not mentions_stream(bound.tree):
+        raise MillpondError(SqlState.WRONG_OBJECT_TYPE, "the query reads no stream, so there is nothing to split")
+    tree = unfold_streams(bound.tree)
+    notices = drop_orders(tree)
+    cutter = _Cutter()
+    tree = cutter.cut(tree)
+    prune(tree)
+    references = tuple(RelationRef(relation) for relation in _relations(tree))
+    upper = BoundQuery(tree, bound.columns, references, bound.names)
+    pinned = _distinct([static for one in cutter.groupings for line in one.pipelines for static in line.statics])
+    live = [one for one in _distinct(_relations(tree)) if one.oid and one not in pinned]
+    return SplitPlan(tuple(cutter.groupings), upper, tuple(pinned), tuple(live), tuple(notices))
+
+
+class _Cutter:
+    """Walks a query from the top and cuts out its groupings of streams."""
+
+    def __init__(self) -> None:
+        self.groupings: list[Grouping] = []
+        self._occurrences = 0
+
+    def cut(self, node: exp.Expr) -> exp.Expr:
+        """The node with every grouping of a stream below it replaced by a read of its state. It is changed."""
+        if isinstance(node, exp.SetOperation) and is_raw(node):
+            raise ungrouped(node)
+        if isinstance(node, exp.Select) and raw_items(node):
+            if not is_grouping(node):
+                raise ungrouped(node)
+            alias = f"merged_{self._occurrences}"
+            self._occurrences += 1
+            node = _put(node, extract(node, alias, self._register))
+        for name, value in list(node.args.items()):
+            if isinstance(value, list):
+                node.set(name, [self.cut(one) if isinstance(one, exp.Expr) else one for one in value])
+            elif isinstance(value, exp.Expr):
+                node.set(name, self.cut(value))
+        return node
+
+    def _register(self, made: Grouping) -> Grouping:
+        for known in self.groupings:
+            if replace(made, name=known.name) == known:
+                return known
+        named = replace(made, name=f"state_{len(self.groupings)}")
+        self.groupings.append(named)
+        return named
+
+
+def _put(old: exp.Expr, new: exp.Expr) -> exp.Expr:
+    """The new node in the place of the old one, so that what is cut below it still sees the CTEs around."""
+    if old.parent is not None:
+        old.replace(new)
+    return new
+
+
+def _relations(tree: exp.Expr) -> list[Relation]:
+    found = (note_of(table).relation for table in relations_of(tree))
+    return [relation for relation in found if relation is not None]
+
+
+def _distinct(relations: list[Relation]) -> list[Relation]:
+    """Each relation once."""
+    return list({(one.schema, one.name): one for one in relations}.values())

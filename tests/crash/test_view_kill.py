@@ -1,0 +1,47 @@
+"""Kills a process in the middle of the ticks of its views, and checks that no tuple is missing or counted twice."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import millpond
+from tests.crash.test_kill import KILLS, ROOT, SEED
+
+KILLS_OF_VIEWS = max(2, KILLS // 50)
+"""Each starts a JVM, so there are fewer."""
+
+
+def kill_writer(directory: Path, chance: random.Random) -> int:
+    """Start a writer, kill it some time after it began to write, and return the last acknowledged number."""
+    command = [sys.executable, "-m", "tests.crash.view_writer", str(directory)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "write\n"
+        time.sleep(chance.uniform(0.5, 4))
+        process.send_signal(signal.SIGKILL)
+        rest, errors = process.communicate()
+    assert errors == ""
+    return max([int(line[4:]) for line in rest.splitlines(keepends=True) if line.endswith("\n")], default=0)
+
+
+@pytest.mark.timeout(120 * KILLS_OF_VIEWS)
+def test_kills_neither_lose_nor_double_a_tuple(shared_spark: None, tmp_path: Path) -> None:
+    print(f"MILLPOND_CRASH_SEED={SEED}")
+    chance, acknowledged = random.Random(SEED), 0
+    for _ in range(KILLS_OF_VIEWS):
+        acknowledged = max(acknowledged, kill_writer(tmp_path / "pond", chance))
+        with millpond.connect(tmp_path / "pond", master="local[2]") as pond:
+            count, total, high = pond.execute("SELECT * FROM total").fetchall()[0]
+            assert count >= acknowledged
+            assert (total, high) == (count * (count + 1) // 2, count)
+            digits = dict(pond.execute("SELECT * FROM by_digit").fetchall())
+            assert digits == {digit: len(range(digit or 10, count + 1, 10)) for digit in range(10)}
+            assert pond.execute("VERIFY VIEW by_digit").fetchall() == [(10, 0, 0)]
+    assert acknowledged > 100

@@ -1,0 +1,27 @@
+"""Keeps two views on a stream with a tick for every few rows, until killed, and reports what was acknowledged."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import millpond
+
+
+def main(directory: Path) -> None:
+    """Open the pond, create what is missing, and insert numbers for ever."""
+    with millpond.connect(directory, master="local[2]", view_chunk_rows=20, spark_driver_memory="1g") as pond:
+        if not pond.services.catalog.snapshot.relations:
+            pond.execute("CREATE STREAM s (n bigint)")
+            pond.execute("CREATE VIEW total AS SELECT count(*) AS n, sum(n) AS s, max(n) AS high FROM s")
+            pond.execute("CREATE VIEW by_digit AS SELECT n % 10 AS digit, count(*) AS n FROM s GROUP BY 1")
+        number = pond.execute("SELECT coalesce(max(n), 0) FROM s").fetchall()[0][0]
+        print("write", flush=True)
+        while True:
+            pond.insert("s", [(number + step,) for step in range(1, 8)])
+            number += 7
+            print(f"ack {number}", flush=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
