@@ -152,6 +152,8 @@ class Catalog:
                 state = {"format": FORMAT_VERSION, "snapshot": 0, "oid_next": 16384}
                 connection.execute(sa.insert(_pond), [{"key": k, "value": v} for k, v in state.items()])
             rows = connection.execute(sa.select(_relations)).all()
+            # A tick may have written the state of a view that was dropped meanwhile.
+            connection.execute(sa.delete(_states).where(_states.c.oid.not_in([row.oid for row in rows])))
         if state["format"] != FORMAT_VERSION:
             raise MillpondError(
                 SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE,

@@ -48,6 +48,7 @@ def _streams(context: SystemContext) -> Iterable[Row]:
             stats.segments,
             stats.durability,
             stats.capacity_rows,
+            context.streams.get(relation).followers.waits,
         )
 
 
@@ -197,6 +198,7 @@ _ALL = (
             "segments": INTEGER,
             "durability": TEXT,
             "capacity": BIGINT,
+            "waits": BIGINT,
         },
     ),
     _system(

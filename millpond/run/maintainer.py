@@ -13,6 +13,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from millpond.errors import MillpondError
@@ -72,10 +73,12 @@ class Maintainer:
     def _tick(self) -> None:
         offsets = {one.follower.position for one in self._followed}
         for offset in sorted(offsets):
-            with self.stream.hold(offset) as chunk:
+            at_offset = [one for one in self._followed if one.follower.position == offset]
+            with self.stream.hold(offset) as chunk, ExitStack() as locked:
                 if not chunk.rows:
                     continue
-                at_offset = [one for one in self._followed if one.follower.position == offset]
+                for one in sorted(at_offset, key=lambda one: one.view.relation.oid):
+                    locked.enter_context(one.view.tick_lock)
                 states = {one.view.relation.oid: self._absorbed(one, chunk) for one in at_offset}
                 done = {oid: state for oid, state in states.items() if state is not None}
                 self._commit(done)

@@ -63,7 +63,11 @@ class Costs:
 
 @dataclass
 class ContinuousView:
-    """One view. `statics` are the tables joined below its groupings, pinned to their version at creation."""
+    """One view. `statics` are the tables joined below its groupings, pinned to their version at creation.
+
+    `lock` guards what readers see; `tick_lock` is held from absorbing a chunk until its state is shown, since a view
+    of several streams has as many maintainers.
+    """
 
     relation: Relation
     plan: SplitPlan
@@ -73,6 +77,7 @@ class ContinuousView:
     error: MillpondError | None = None
     costs: Costs = field(default_factory=Costs)
     lock: threading.RLock = field(default_factory=threading.RLock)
+    tick_lock: threading.Lock = field(default_factory=threading.Lock)
     _answer: Answer | None = None
     _file: tuple[Answer, Path] | None = None
 
@@ -115,9 +120,9 @@ class ContinuousView:
     # -- the read half -------------------------------------------------------------------------------------
 
     def answer(
-        self, runner: Runner, live: Mapping[str, Input], token: object, streams: Mapping[int, StreamRelation]
+        self, runner: Runner, tag: str, live: Mapping[str, Input], token: object, streams: Mapping[int, StreamRelation]
     ) -> Answer:
-        """What the view holds now, with the tuples that no tick has taken yet, in one Spark job.
+        """What the view holds now, with the tuples that no tick has taken yet, in one Spark job under the reader's tag.
 
         `live` are the tables above its groupings, `token` tells their versions.
         """
@@ -135,7 +140,8 @@ class ContinuousView:
                         for oid, end in ends.items()
                         if end > self.state.offsets[oid]
                     }
-                    self._answer = self._computed(runner, live, chunks, current, ends)
+                    rows = self._computed(runner, tag, live, chunks)
+                    self._answer = Answer(current, rows, time.time(), ends)
             return self._answer
 
     def recent_answer(self, age_max_s: float) -> Answer | None:
@@ -145,14 +151,7 @@ class ContinuousView:
             return None
         return last
 
-    def _computed(
-        self,
-        runner: Runner,
-        live: Mapping[str, Input],
-        chunks: Mapping[int, Chunk],
-        token: object,
-        ends: Mapping[int, int],
-    ) -> Answer:
+    def _computed(self, runner: Runner, tag: str, live: Mapping[str, Input], chunks: Mapping[int, Chunk]) -> pa.Table:
         started = time.perf_counter()
         states = {
             grouping.key: self._merged(runner, grouping, self.state.parts.get(grouping.name, ()), chunks)
@@ -161,10 +160,10 @@ class ContinuousView:
         given: dict[str, Input] = {**self.statics, **live, **states}
         names = {reference.key: runner.new_name() for reference in self.plan.upper.relations}
         inputs = {name: given[key] for key, name in names.items()}
-        rows = runner.frame(self.plan.upper.to_spark(names), inputs, self.tag).collect()
+        rows = runner.frame(self.plan.upper.to_spark(names), inputs, tag).collect()
         self.costs.read_seconds += time.perf_counter() - started
         self.costs.reads += 1
-        return Answer(token, rows, time.time(), ends)
+        return rows
 
     # -- both ----------------------------------------------------------------------------------------------
 
@@ -173,15 +172,16 @@ class ContinuousView:
     ) -> QueryInput:
         """Parts and the partials of chunks, merged: a query over both."""
         inputs: dict[str, Input] = {}
-        sources = []
-        if parts or not chunks:
+        sources = [
+            self._partial(runner, pipeline, chunks[pipeline.stream.oid], inputs)
+            for pipeline in grouping.pipelines
+            if pipeline.stream.oid in chunks
+        ]
+        if parts or not sources:
             name = runner.new_name()
             schema = ", ".join(f"{column.name} {column.type}" for column in grouping.columns)
             inputs[name] = StateInput(self.parts.paths(parts), schema)
             sources.append(f"SELECT {', '.join(column.name for column in grouping.columns)} FROM {name}")
-        for pipeline in grouping.pipelines:
-            if pipeline.stream.oid in chunks:
-                sources.append(self._partial(runner, pipeline, chunks[pipeline.stream.oid], inputs))
         # One part of a grouping, or one partial, is merged already.
         if len(sources) == 1 and (parts or grouping.keys) and len(parts) < 2:
             return QueryInput(sources[0], inputs)

@@ -98,13 +98,13 @@ class ViewStore:
         ends = {oid: self._maintainers[oid].stream.stats().end_tid for oid in view.state.offsets}
         return sum(ends[oid] - offset for oid, offset in view.state.offsets.items())
 
-    def answer(self, view: ContinuousView, live: Mapping[str, Input], token: object) -> Answer:
+    def answer(self, view: ContinuousView, tag: str, live: Mapping[str, Input], token: object) -> Answer:
         """What a view holds, with all that was acknowledged before now. A tick takes many new tuples, a reader few."""
         if self.lag(view) > READ_ALONG_ROWS_MAX:
             for oid in view.state.offsets:
                 self._maintainers[oid].catch_up()
         streams = {oid: self._maintainers[oid].stream for oid in view.state.offsets}
-        return view.answer(self._runner, live, token, streams)
+        return view.answer(self._runner, tag, live, token, streams)
 
     def drop(self, oid: int) -> None:
         with self._lock:

@@ -252,7 +252,7 @@ class Execution:
             live[key_of(read)], state = self._live_input(current, held)
             token.append(state)
         try:
-            return self.services.views.answer(view, live, tuple(token))
+            return self.services.views.answer(view, self.tag, live, tuple(token))
         finally:
             for release in held:
                 release()
