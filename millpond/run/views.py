@@ -102,9 +102,13 @@ class ViewStore:
         """What a view holds, with all that was acknowledged before now. A tick takes many new tuples, a reader few."""
         if self.lag(view) > READ_ALONG_ROWS_MAX:
             for oid in view.state.offsets:
-                self._maintainers[oid].catch_up()
+                self.catch_up(oid)
         streams = {oid: self._maintainers[oid].stream for oid in view.state.offsets}
         return view.answer(self._runner, tag, live, token, streams)
+
+    def catch_up(self, stream: int) -> None:
+        """Bring all views of a stream, by its oid, to its end."""
+        self._maintainers[stream].catch_up()
 
     def drop(self, oid: int) -> None:
         with self._lock:
