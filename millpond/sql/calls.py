@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -244,11 +245,19 @@ def _within_group(node: exp.Expr, context: Context) -> exp.Expr:
     keys = node.expression.expressions
     if len(keys) != 1:
         raise not_supported("WITHIN GROUP with several sort keys", position=position_of(node))
+    _check_fractions(written)
     plain = exp.Anonymous(this=written.this, expressions=[*written.expressions, keys[0].this])
     call = _aggregate(plain, function, context)
     key = call.expressions[-1].pop()
     made = exp.WithinGroup(this=call, expression=exp.Order(expressions=[ordered(key, keys[0])]))
     return typed(made, type_of(call))
+
+
+def _check_fractions(call: exp.Expr) -> None:
+    for fraction in call.expressions:
+        if isinstance(fraction, exp.Literal) and fraction.is_number and Decimal(fraction.name) > 1:
+            message = f"percentile value {fraction.name} is not between 0 and 1"
+            raise error(SqlState.NUMERIC_VALUE_OUT_OF_RANGE, message, fraction)
 
 
 def _window(node: exp.Expr, context: Context) -> exp.Expr:

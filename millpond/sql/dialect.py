@@ -37,6 +37,16 @@ def _positioned(parse: PrimaryParser) -> PrimaryParser:
     return parse_and_note
 
 
+def _positioned_call(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A parser of a function's arguments that also notes where the function's name stands, before the parenthesis."""
+
+    def parse_and_note(parser: Any) -> Any:
+        start = parser._tokens[parser._index - 2].start
+        return parse(parser).update_positions(start=start)
+
+    return parse_and_note
+
+
 def _typed_literal(_parser: Any, this: exp.Expr, data_type: exp.DataType) -> exp.Expr:
     """`timestamp '2024-01-01'::date` is a cast of the timestamp: sqlglot has cast the text to a date before."""
     literal = this
@@ -97,7 +107,9 @@ class PostgresText(Postgres):
 
     class Parser(PostgresParser):
         FUNCTIONS: ClassVar = {}
-        FUNCTION_PARSERS: ClassVar = {name: PostgresParser.FUNCTION_PARSERS[name] for name in _SPECIAL_SYNTAX}
+        FUNCTION_PARSERS: ClassVar = {
+            name: _positioned_call(PostgresParser.FUNCTION_PARSERS[name]) for name in _SPECIAL_SYNTAX
+        }
         PRIMARY_PARSERS: ClassVar = {
             token: _positioned(parse) for token, parse in PostgresParser.PRIMARY_PARSERS.items()
         }

@@ -16,6 +16,9 @@ Parameters = Mapping[str, str]
 _BRACKETED = re.compile(r"\[([A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\]")
 _RAISED = re.compile(r"(?P<sqlstate>[0-9A-Z]{5}):(?P<message>.*)", re.DOTALL)
 
+_SORT_ORDER_DEFECT = "cannot be cast to class org.apache.spark.sql.catalyst.expressions.SortOrder"
+"""How Spark 4.3 fails when it plans LISTAGG with an order together with DISTINCT aggregates of other arguments."""
+
 _TYPE_NAMES = {
     "TINYINT": "smallint",
     "SMALLINT": "smallint",
@@ -39,6 +42,9 @@ def from_spark(condition: str, sqlstate: str | None, parameters: Parameters, mes
     'division by zero'
     """
     main = condition.partition(".")[0]
+    if _SORT_ORDER_DEFECT in message:
+        hint = "Compute one of them in a subquery."
+        return not_supported("string_agg with ORDER BY next to several aggregates with DISTINCT", hint=hint)
     if main not in _CONDITIONS:
         # An error in a part of the query that ran by itself is wrapped: only the text tells its condition.
         main = next((found for found in _BRACKETED.findall(message) if found in _CONDITIONS), main)
@@ -139,6 +145,14 @@ def _bad_date(parameters: Parameters) -> MillpondError:
     return MillpondError(SqlState.DATETIME_FIELD_OVERFLOW, "date field value out of range", detail=detail)
 
 
+def _invalid_parameter(parameters: Parameters) -> MillpondError:
+    if "regexp" in parameters.get("parameter", ""):
+        message = f"invalid regular expression: {parameters.get('value', '')}"
+        return MillpondError(SqlState.INVALID_REGULAR_EXPRESSION, message)
+    name = _unquoted(parameters.get("functionName", "").replace("`", "'"))
+    return MillpondError(SqlState.INVALID_PARAMETER_VALUE, f"invalid argument of {name}")
+
+
 def _bad_zone(parameters: Parameters) -> MillpondError:
     zone = _unquoted(parameters.get("timeZone", ""))
     return MillpondError(SqlState.INVALID_PARAMETER_VALUE, f'time zone "{zone}" not recognized')
@@ -173,5 +187,6 @@ _CONDITIONS: dict[str, Callable[[Parameters], MillpondError]] = {
     "UNSUPPORTED_SUBQUERY_EXPRESSION_CATEGORY": _unsupported_subquery,
     "RECURSION_LEVEL_LIMIT_EXCEEDED": _fixed(SqlState.PROGRAM_LIMIT_EXCEEDED, "recursive query does not end"),
     "RECURSION_ROW_LIMIT_EXCEEDED": _fixed(SqlState.PROGRAM_LIMIT_EXCEEDED, "recursive query has too many rows"),
+    "INVALID_PARAMETER_VALUE": _invalid_parameter,
     "INVALID_REGEXP_REPLACE": _fixed(SqlState.INVALID_REGULAR_EXPRESSION, "invalid regular expression"),
 }

@@ -160,7 +160,7 @@ class SelectBinder:
             output = self.outputs[ordinal(written, len(self.outputs), "GROUP BY")]
             if has_aggregate(output.node):
                 message = "aggregate functions are not allowed in GROUP BY"
-                raise error(SqlState.GROUPING_ERROR, message, written)
+                raise error(SqlState.GROUPING_ERROR, message, output.node)
             return unwrapped(resolve_unknown(output.node)).copy()
         if isinstance(written, exp.Column) and not written.args.get("table") and not self._is_input(written):
             found = self._named_output(written, "GROUP BY")

@@ -231,6 +231,13 @@ def _to_timestamp(call: exp.Anonymous) -> exp.Expr:
 
 # -- the rows -------------------------------------------------------------------------------------------------
 
+_MAKE_DATE = (
+    "CASE WHEN _1 IS NULL OR _2 IS NULL OR _3 IS NULL THEN NULL"
+    " WHEN _2 BETWEEN 1 AND 12 AND _3 BETWEEN 1 AND DAYOFMONTH(LAST_DAY(MAKE_DATE(_1, _2, 1)))"
+    " THEN MAKE_DATE(_1, _2, _3)"
+    " ELSE RAISE_ERROR(CONCAT('22008:date field value out of range: ', _1, '-',"
+    " LPAD(CAST(_2 AS STRING), 2, '0'), '-', LPAD(CAST(_3 AS STRING), 2, '0'))) END"
+)
 _DATE_BIN = (
     "TIMESTAMP_MICROS(UNIX_MICROS(CAST(_3 AS TIMESTAMP)) + CAST(FLOOR(CAST(_5 AS DECIMAL(20,0)) / _4) AS BIGINT) * _4)"
 )
@@ -266,7 +273,7 @@ ROWS: tuple[Function, ...] = (
     row("to_date", "text text -> date", _to_date),
     row("to_timestamp", "text text -> timestamptz", _to_timestamp),
     row("to_timestamp", "double -> timestamptz", "TIMESTAMP_MICROS(CAST(RINT(_1 * 1000000) AS BIGINT))"),
-    row("make_date", "integer integer integer -> date", "MAKE_DATE(_1, _2, _3)"),
+    row("make_date", "integer integer integer -> date", _MAKE_DATE),
     row(
         "make_timestamp",
         "integer integer integer integer integer double -> timestamp",

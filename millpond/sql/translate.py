@@ -16,6 +16,7 @@ from millpond.errors import InternalError, not_supported
 from millpond.sql import spark_expressions, spark_queries
 from millpond.sql.casts import plain_cast, rewrite_cast, spark_type
 from millpond.sql.constants import Constants, put_constants
+from millpond.sql.empty_totals import empty_total
 from millpond.sql.nodes import annotate, identifier, note_of, type_of
 from millpond.sql.spark_calls import rewrite_call
 from millpond.sql.spark_text import spark_text
@@ -38,6 +39,7 @@ QUERY_PASSES: tuple[Pass, ...] = (
     _each(spark_queries.series),
     _each(spark_queries.quantified),
     _each(spark_queries.constant_keys),
+    _each(empty_total),
 )
 """Passes that change the shape of a query."""
 

@@ -127,7 +127,7 @@ def _check_range(offset: exp.Expr, window: exp.Window, spec: exp.Expr) -> None:
         if key.is_number == distance.is_number:
             return
         raise _no_range(f"column type {type_name(key)} and offset type {type_name(distance)}", offset)
-    raise _no_range(f"column type {type_name(key)}", offset)
+    raise _no_range(f"column type {'text' if key.is_string else type_name(key)}", offset)
 
 
 def _no_range(what: str, offset: exp.Expr) -> MillpondError:

@@ -10,7 +10,8 @@ SCHEMA = (
     "CREATE TABLE usage (id int, station int, part varchar(8), amount numeric(10,2), weight float8, ok boolean,"
     " code char(3), raw bytea)",
     "INSERT INTO station VALUES (1, 'Ulm', '2024-01-01', '2024-01-01 10:00', '2024-01-01 10:00+00')",
-    "INSERT INTO usage VALUES (1, 1, 'wheel', 1.50, 0.5, true, 'abc', '\\x01'), (2, 1, 'seat', 2.25, 2.5, false, 'x', NULL)",
+    "INSERT INTO usage VALUES (1, 1, 'wheel', 1.50, 0.5, true, 'abc', '\\x01'),"
+    " (2, 1, 'seat', 2.25, 2.5, false, 'x', NULL)",
 )
 
 SYNTAX = """
@@ -183,7 +184,6 @@ SELECT since::int FROM station
 SELECT id::date FROM station
 SELECT ok::date FROM usage
 SELECT ok::numeric FROM usage
-SELECT raw::int FROM usage
 SELECT 1::interval
 SELECT 1.5::boolean
 SELECT id & plant FROM station
@@ -312,7 +312,6 @@ SELECT weight / 0 FROM usage
 SELECT mod(id, 0) FROM usage
 SELECT id + 2147483647 FROM usage
 SELECT id * 9223372036854775807 FROM usage
-SELECT -(-2147483648)
 SELECT abs(-2147483648)
 SELECT 40000::smallint
 SELECT 3000000000::int
@@ -335,10 +334,8 @@ SELECT chr(0)
 SELECT chr(-1)
 SELECT substring('abc', 1, -1)
 SELECT split_part('a', ',', 0)
-SELECT repeat('a', 1000000000)
 SELECT 'abc' ~ '('
 SELECT 'abc' LIKE 'a\\'
-SELECT regexp_replace('a', 'a', 'b', 'q')
 SELECT encode('a', 'nothing')
 SELECT decode('zz', 'hex')
 SELECT decode('a', 'hex')

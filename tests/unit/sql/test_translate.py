@@ -190,7 +190,10 @@ CASES: tuple[tuple[str, str], ...] = (
     ),
     (
         "SELECT a, count(*) from t group by rollup (a)",
-        "SELECT `t`.`a` AS `c0`, CAST(COUNT(*) AS BIGINT) AS `c1` FROM `t_data` AS `t` GROUP BY ROLLUP ((`t`.`a`))",
+        "SELECT CAST(`q`.`c0` AS INT) AS `c0`, CAST(`q`.`c1` AS BIGINT) AS `c1` FROM ((SELECT `t`.`a` AS"
+        " `a`, COUNT(*) AS `count` FROM `t_data` AS `t` GROUP BY ROLLUP ((`t`.`a`))) UNION ALL (SELECT "
+        "CAST(NULL AS INT) AS `a`, COUNT(*) AS `count` FROM `t_data` AS `t` WHERE FALSE HAVING NOT "
+        "EXISTS (SELECT 1 AS `one` FROM `t_data` AS `t`))) AS `q`(`c0`, `c1`)",
     ),
     (
         "SELECT 5, count(*) from t group by 1",
@@ -198,8 +201,10 @@ CASES: tuple[tuple[str, str], ...] = (
     ),
     (
         "SELECT grouping(a, b) from t group by cube (a, b)",
-        "SELECT CAST((GROUPING(`t`.`a`) * 2) + GROUPING(`t`.`b`) AS INT) AS `c0` FROM `t_data` AS `t` "
-        "GROUP BY CUBE ((`t`.`a`), (`t`.`b`))",
+        "SELECT CAST(`q`.`c0` AS INT) AS `c0` FROM ((SELECT CAST((GROUPING(`t`.`a`) * 2) + "
+        "GROUPING(`t`.`b`) AS INT) AS `grouping` FROM `t_data` AS `t` GROUP BY CUBE ((`t`.`a`), "
+        "(`t`.`b`))) UNION ALL (SELECT 3 AS `grouping` FROM `t_data` AS `t` WHERE FALSE HAVING NOT "
+        "EXISTS (SELECT 1 AS `one` FROM `t_data` AS `t`))) AS `q`(`c0`)",
     ),
     (
         "SELECT b like 'a\\%' from t",
