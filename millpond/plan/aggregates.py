@@ -7,7 +7,7 @@
 `compute` is Spark SQL over the call's arguments `_1`, `_2`; `merge` and `finalize` name the kept columns, `finalize`
 also the direct arguments of WITHIN GROUP as `_1`. Merging is associative and commutative, and no part at all merges to
 NULLs that every `finalize` understands. `{0}` and `{1}` stand for the types of the arguments, `{sum}` for that of the
-first's sum, `{result}` for that of the call. What is not in the table cannot be kept.
+first's sum, `{result}` for that of the call; the rest is in `kept`. What is not in the table cannot be kept.
 """
 
 from __future__ import annotations
@@ -33,6 +33,13 @@ _HALVES = {
 }
 _WHOLE = "(CAST(high AS DECIMAL(19,0)) * CAST(4294967296 AS DECIMAL(10,0)) + CAST(low AS DECIMAL(19,0)))"
 
+# A short numeric is a bigint of its smallest units: the same halves, in a fraction of the time of decimals.
+_UNIT_HALVES = {
+    "high": Partial("SUM(SHIFTRIGHT(CAST(_1 * {units} AS BIGINT), 32))", _HALVES["high"].merge, "BIGINT"),
+    "low": Partial("SUM(CAST(_1 * {units} AS BIGINT) & 4294967295)", _HALVES["low"].merge, "BIGINT"),
+}
+_UNIT_WHOLE = f"CAST(CAST({_WHOLE} AS DECIMAL({{sum_digits}},0)) * {{unit}} AS {{sum}})"
+
 # The three parts of an interval never mix.
 _INTERVAL = {
     "months": Partial("SUM(DATE_PART('YEAR', _1) * 12 + DATE_PART('MONTH', _1))", "SUM(months)", "BIGINT"),
@@ -53,6 +60,7 @@ _SUMS = (
     Aggregate("count", {"rows": _ROWS}, "COALESCE(rows, 0)", subtractable=True),
     Aggregate("sum", {"total": _LONG}, "total", words("smallint integer"), subtractable=True),
     Aggregate("sum", _HALVES, f"CAST({_WHOLE} AS {{result}})", words("bigint"), subtractable=True),
+    Aggregate("sum", _UNIT_HALVES, _UNIT_WHOLE, words("short_numeric"), subtractable=True),
     Aggregate("sum", {"total": _DECIMAL}, "total", words("numeric"), subtractable=True),
     Aggregate("sum", {"total": _DOUBLE}, "CAST(total AS {result})", words("real double")),
     Aggregate("sum", _INTERVAL, _INTERVAL_TOTAL, words("interval"), subtractable=True),
@@ -60,6 +68,9 @@ _SUMS = (
         "avg", {"total": _LONG, "rows": _ROWS}, _average("total", 16), words("smallint integer"), subtractable=True
     ),
     Aggregate("avg", {**_HALVES, "rows": _ROWS}, _average(_WHOLE, 16), words("bigint"), subtractable=True),
+    Aggregate(
+        "avg", {**_UNIT_HALVES, "rows": _ROWS}, _average(_UNIT_WHOLE, 18), words("short_numeric"), subtractable=True
+    ),
     Aggregate("avg", {"total": _DECIMAL, "rows": _ROWS}, _average("total", 18), words("numeric"), subtractable=True),
     Aggregate("avg", {"total": _DOUBLE, "rows": _ROWS}, "total / NULLIF(rows, 0)", words("real double")),
     Aggregate(
@@ -125,7 +136,7 @@ def _of_set(formula: str) -> str:
 _DISTINCT = (
     Aggregate("count", _SET, "CAST(COALESCE(SIZE(items), 0) AS BIGINT)"),
     Aggregate("sum", _SET, folds.summed("items", "BIGINT"), words("smallint integer")),
-    Aggregate("sum", _SET, folds.summed("items", "{result}"), words("bigint numeric double")),
+    Aggregate("sum", _SET, folds.summed("items", "{result}"), words("bigint numeric short_numeric double")),
     Aggregate("sum", _SET, f"CAST({folds.summed('items', 'DOUBLE')} AS FLOAT)", words("real")),
     Aggregate(
         "avg",
@@ -133,7 +144,7 @@ _DISTINCT = (
         _average(folds.summed("items", "DECIMAL(38,0)"), 16, "SIZE(items)"),
         words("smallint integer bigint"),
     ),
-    Aggregate("avg", _SET, _average(folds.summed("items", "{sum}"), 18, "SIZE(items)"), words("numeric")),
+    Aggregate("avg", _SET, _average(folds.summed("items", "{sum}"), 18, "SIZE(items)"), words("numeric short_numeric")),
     Aggregate("avg", _SET, f"{folds.summed('items', 'DOUBLE')} / NULLIF(SIZE(items), 0)", words("real double")),
     Aggregate("bit_xor", _SET, "AGGREGATE(items, CAST(NULL AS {result}), (a, x) -> COALESCE(a ^ x, x))"),
     *(

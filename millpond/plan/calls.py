@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from millpond.errors import InternalError
 from millpond.plan.trees import AGGREGATE_WRAPPERS
+from millpond.sql.functions import Overload
 from millpond.sql.nodes import note_of, type_of
-from millpond.types import SqlType
+from millpond.types import NUMERIC_PRECISION_MAX, SqlType
+
+SUM_DIGITS = 10
+"""Digits that Spark adds to a decimal for its sum."""
+
+_LONG_DIGITS = 18
+"""Digits that always fit into a bigint."""
 
 
 @dataclass(frozen=True)
 class AggregateCall:
-    """`name(DISTINCT arguments, direct ORDER BY order) FILTER (WHERE condition)`; in `name(direct) WITHIN GROUP (ORDER BY
-    order)` the sort keys are the arguments.
+    """`name(DISTINCT arguments, direct ORDER BY order) FILTER (WHERE condition)`.
+
+    In `name(direct) WITHIN GROUP (ORDER BY order)` the sort keys are the arguments.
 
     `arguments`, `order` and `condition` are evaluated for each row, `direct` arguments for each group. `word` is the
-    type of the first argument in the words of the function table; `arrival` tells the order in which rows came, where
+    type of the first argument (see `argument_word`); `arrival` tells the order in which rows came, where
     that is still known.
     """
 
@@ -61,8 +70,22 @@ def taken_apart(node: exp.Expr, arrival: exp.Expr | None = None) -> AggregateCal
         arguments = tuple(key.this for key in order)
     elif note.function.name == "string_agg":
         arguments, direct = arguments[:1], arguments[1:]
-    word = note.overload.arguments[0] if note.overload.arguments else ""
+    word = argument_word(note.overload, arguments)
     return AggregateCall(node, note.function.name, arguments, direct, order, distinct, condition, word, arrival)
+
+
+def argument_word(overload: Overload, arguments: Sequence[exp.Expr]) -> str:
+    """The type of the first argument in the function table's words; `short_numeric` is one that a bigint can hold.
+
+    Its sum must also be a decimal after the multiplication by its unit.
+    """
+    word = overload.arguments[0] if overload.arguments else ""
+    kind = note_of(arguments[0]).type if arguments else None
+    if word != "numeric" or kind is None:
+        return word
+    digits, scale = kind.decimal_precision, kind.decimal_scale
+    fits = digits <= _LONG_DIGITS and digits + SUM_DIGITS + scale < NUMERIC_PRECISION_MAX
+    return "short_numeric" if fits else word
 
 
 def _arguments(call: exp.Expr) -> tuple[tuple[exp.Expr, ...], bool, tuple[exp.Ordered, ...]]:

@@ -149,7 +149,7 @@ def _finalizing(select: exp.Expr, lift: Lift) -> exp.Select:
     if having is not None:
         made.set("where", exp.Where(this=lift(having.this)))
     if not _is_plain_distinct(select):
-        made.set("distinct", select.args.get("distinct"))
+        _keep_distinct(select, made, lift)
     return made
 
 
@@ -164,8 +164,13 @@ def _regrouping(select: exp.Expr, lift: Lift, correlations: Sequence[Correlation
             typed(exp.EQ(this=lift.key(one.inner), expression=one.outer.copy()), BOOLEAN) for one in correlations
         ]
         made.set("where", exp.Where(this=conjunction(equalities)))
-    made.set("distinct", select.args.get("distinct"))
+    _keep_distinct(select, made, lift)
     return made
+
+
+def _keep_distinct(select: exp.Expr, made: exp.Select, lift: Lift) -> None:
+    if select.args.get("distinct") is not None:
+        made.set("distinct", lift(select.args["distinct"]))
 
 
 def _outputs(select: exp.Expr, lift: Lift) -> exp.Select:

@@ -1,4 +1,4 @@
-"""What the state keeps for the aggregate calls of a grouping: columns p0, p1, ..., each once for all calls that use it."""
+"""What the state keeps for the aggregate calls of a grouping: columns p0, p1, ..., each once for all its users."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from millpond.errors import not_supported
 from millpond.plan.aggregates import aggregate_for
-from millpond.plan.calls import AggregateCall
+from millpond.plan.calls import SUM_DIGITS, AggregateCall
 from millpond.plan.expressions import final_node, merge_text, partial_node
 from millpond.plan.partials import Aggregate, Partial
 from millpond.plan.pipelines import StateColumn
 from millpond.plan.shown import shown
-from millpond.sql.nodes import identifier, note_of
-from millpond.types import NUMERIC_PRECISION_MAX, SqlType
-
-_SUM_DIGITS = 10
-"""Digits that Spark adds to a decimal for its sum."""
+from millpond.sql.nodes import identifier, note_of, position_of
+from millpond.types import INTERVAL, NUMERIC_PRECISION_MAX, SqlType
 
 
 @dataclass(frozen=True)
@@ -92,6 +90,10 @@ NO_CALLS = Kept((Computed("COUNT(*)", (), None),), (StateColumn("p0", "BIGINT", 
 
 def _column(name: str, names: Mapping[str, str], row: Aggregate, call: AggregateCall) -> StateColumn:
     partial = row.partials[name]
+    if INTERVAL.spark in partial.type:
+        # Spark can compute with an interval of months, days and time, but neither Arrow nor Parquet can hold it.
+        what = f"{call.name} of intervals over a stream"
+        raise not_supported(what, hint="Use their length: extract(epoch FROM ...).", position=position_of(call.node))
     return StateColumn(names[name], partial.type, f"{name} of {shown(call.node)}", merge_text(partial.merge, names))
 
 
@@ -99,7 +101,7 @@ def _with_types(row: Aggregate, call: AggregateCall) -> Aggregate:
     """The row with the call's types in its templates."""
     kinds = [note_of(argument).type for argument in call.arguments]
     given = [kind.spark if kind is not None else "" for kind in kinds]
-    named = {"result": call.result.spark, "sum": _sum_type(kinds[0]), "ascending": str(call.ascending).upper()}
+    named = {"result": call.result.spark, "ascending": str(call.ascending).upper(), **_sums(kinds[0])}
 
     def fill(template: str) -> str:
         return template.format(*given, **named)
@@ -108,9 +110,11 @@ def _with_types(row: Aggregate, call: AggregateCall) -> Aggregate:
     return replace(row, partials=partials, finalize=fill(row.finalize))
 
 
-def _sum_type(kind: SqlType | None) -> str:
-    """The Spark type of a sum of decimals; of no meaning for other types."""
+def _sums(kind: SqlType | None) -> dict[str, str]:
+    """What templates say of sums of a numeric: their type, its digits, and how many of which unit make a whole."""
     if kind is None or kind.name != "numeric":
-        return ""
-    precision = min(kind.decimal_precision + _SUM_DIGITS, NUMERIC_PRECISION_MAX)
-    return f"DECIMAL({precision},{kind.decimal_scale})"
+        return {}
+    scale = kind.decimal_scale
+    digits = min(kind.decimal_precision + SUM_DIGITS, NUMERIC_PRECISION_MAX)
+    unit = f"0.{'0' * (scale - 1)}1" if scale else "1"
+    return {"sum": f"DECIMAL({digits},{scale})", "sum_digits": str(digits), "units": str(10**scale), "unit": unit}

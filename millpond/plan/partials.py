@@ -19,7 +19,7 @@ class Partial:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A function over arguments of some types (`takes`, in the function table's words; empty for any).
+    """A function over arguments of some types (`takes`, in the words of `calls.argument_word`; empty for any).
 
     A subtractable one can also forget a part, by subtracting what was kept of it. `keys` are what `compute` is given
     besides the arguments: the sort keys of an ordered aggregate.

@@ -50,7 +50,7 @@ class StreamPipeline:
     tree: exp.Expr
 
     def to_spark(self, spark_names: Mapping[str, str]) -> str:
-        """Spark SQL; `spark_names` maps the keys of the stream and the statics to temporary views, here to a chunk's."""
+        """Spark SQL; `spark_names` maps the keys of the stream and the statics to temporary views."""
         made = translate(self.tree, Translation(by_name(spark_names), _no_constant))
         return spark_text(unambiguous_aliases(made))
 

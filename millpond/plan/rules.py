@@ -79,13 +79,10 @@ def _own_nodes(select: exp.Select) -> Iterator[exp.Expr]:
 def check_grouping(select: exp.Expr) -> None:
     """Raises what is wrong below a SELECT that groups a stream."""
     _check_input(select)
-    group = select.args.get("group")
-    stream = raw_stream(select)
-    for node in [*([group] if group else []), *aggregate_calls(select)]:
-        _check_expression(node, stream.name)
-    if not aggregate_calls(select) and not group:
-        for output in select.expressions:
-            _check_expression(output, stream.name)
+    group, calls = select.args.get("group"), aggregate_calls(select)
+    keys = select.expressions if group is None and not calls else []
+    for node in [*([group] if group else []), *calls, *keys]:
+        _check_expression(node, raw_stream(raw_items(select)[0]).name)
 
 
 def _check_rows(query: exp.Expr) -> None:
@@ -130,13 +127,18 @@ def _check_input(select: exp.Expr) -> None:
 
 
 def _conditions(select: exp.Expr) -> list[exp.Expr]:
-    """The ON conditions of the joins, and the static subqueries beside the stream."""
-    joins = list(select.args.get("joins") or [])
-    for item in (select.args["from_"].this, *(join.this for join in joins)):
-        nested = nested_join(item)
-        joins += (nested.args.get("joins") or []) if nested is not None else []
+    """The ON conditions of all joins, and the static items beside the stream."""
+    static = [item for item in own_items(select) if not is_raw_item(item)]
+    return [*_on(select.args["from_"].this, select.args.get("joins") or []), *static]
+
+
+def _on(first: exp.Expr, joins: Sequence[exp.Expr]) -> list[exp.Expr]:
     conditions = [join.args["on"] for join in joins if join.args.get("on")]
-    return conditions + [item for item in own_items(select) if not is_raw_item(item)]
+    for item in (first, *(join.this for join in joins)):
+        nested = nested_join(item)
+        if nested is not None:
+            conditions += _on(nested.this, nested.args.get("joins") or [])
+    return conditions
 
 
 def _check_one_stream(select: exp.Expr) -> None:
@@ -182,15 +184,9 @@ def _optional_side(side: str, join: exp.Expr) -> MillpondError:
 
 
 def _check_expression(node: exp.Expr, stream: str) -> None:
-    """Raises what an expression may not contain below the grouping: other streams, and what differs by the moment."""
+    """Raises what may not stand below the grouping: other streams, and what differs by the moment."""
     for table in node.find_all(exp.Table):
-        other = stream_of(table)
-        if other is not None:
-            query = table.find_ancestor(exp.Select)
-            below = f'below the grouping of the stream "{stream}"'
-            message = f'a subquery over the stream "{other.name}" {below} is not supported in a continuous view'
-            hint = "Compare the groups instead: group both streams in subqueries, then join them."
-            raise refused(message, query, hint=hint)
+        _check_relation(table, stream)
     for part in node.walk():
         function = note_of(part).function
         if function is None:
@@ -202,6 +198,20 @@ def _check_expression(node: exp.Expr, stream: str) -> None:
             raise refused(f"{message} in a continuous view", part, hint="Call it above the grouping.")
         if function.name in CONSTANTS:
             raise _momentary(function.name, stream, part)
+
+
+def _check_relation(table: exp.Table, stream: str) -> None:
+    """Below a grouping a relation must be one that can be pinned: a table."""
+    relation = note_of(table).relation
+    if relation is None or relation.kind == "table":
+        return
+    below = f'below the grouping of the stream "{stream}"'
+    if relation.kind == "stream":
+        message = f'a subquery over the stream "{relation.name}" {below} is not supported in a continuous view'
+        hint = "Compare the groups instead: group both streams in subqueries, then join them."
+        raise refused(message, table.find_ancestor(exp.Select), hint=hint)
+    message = f'{relation.kind} relation "{relation.name}" {below} is not supported in a continuous view'
+    raise refused(message, table.find_ancestor(exp.Select), hint="Join it above the grouping, or copy it into a table.")
 
 
 def _momentary(name: str, stream: str, place: exp.Expr) -> MillpondError:

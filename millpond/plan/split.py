@@ -35,7 +35,7 @@ from sqlglot import exp
 from millpond.errors import MillpondError, SqlState
 from millpond.plan.ctes import prune, unfold_streams
 from millpond.plan.extract import extract
-from millpond.plan.pipelines import Grouping, SplitPlan
+from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan
 from millpond.plan.rows import drop_orders
 from millpond.plan.rules import ungrouped
 from millpond.plan.trees import is_grouping, is_raw, mentions_stream, raw_items
@@ -59,7 +59,7 @@ def split(bound: BoundQuery) -> SplitPlan:
     references = tuple(RelationRef(relation) for relation in _relations(tree))
     upper = BoundQuery(tree, bound.columns, references, bound.names)
     pinned = _distinct([static for one in cutter.groupings for line in one.pipelines for static in line.statics])
-    live = [one for one in _distinct(_relations(tree)) if one.oid and one not in pinned]
+    live = [one for one in _distinct(_relations(tree)) if one.schema != STATE_SCHEMA and one not in pinned]
     return SplitPlan(tuple(cutter.groupings), upper, tuple(pinned), tuple(live), tuple(notices))
 
 
