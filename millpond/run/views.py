@@ -11,7 +11,7 @@ from pathlib import Path
 
 from millpond.catalog import Catalog
 from millpond.config import Settings
-from millpond.errors import InternalError
+from millpond.errors import InternalError, MillpondError
 from millpond.plan.pipelines import SplitPlan
 from millpond.relation import Relation
 from millpond.run.maintainer import Maintainer
@@ -59,10 +59,19 @@ class ViewStore:
     def reopen(
         self, relation: Relation, plan: SplitPlan, statics: Mapping[str, FileInput], state: ViewState
     ) -> ContinuousView:
-        """Go on with a view where its committed state ends."""
+        """Go on with a view where its committed state ends. One that was set aside and overrun stays aside."""
         positions = {oid: self._position(stream, state) for oid, stream in streams_of(plan).items()}
-        followers = {oid: self._streams.get(stream).follow(positions[oid]) for oid, stream in streams_of(plan).items()}
-        return self._open(relation, plan, statics, replace(state, offsets=positions), followers)
+        followers: dict[int, Follower] = {}
+        error: MillpondError | None = None
+        try:
+            for oid, stream in streams_of(plan).items():
+                followers[oid] = self._streams.get(stream).follow(positions[oid])
+        except MillpondError as overrun:
+            error = overrun
+            for follower in followers.values():
+                follower.close()
+            followers = {}
+        return self._open(relation, plan, statics, replace(state, offsets=positions), followers, error)
 
     def _open(
         self,
@@ -71,14 +80,17 @@ class ViewStore:
         statics: Mapping[str, FileInput],
         state: ViewState,
         followers: Mapping[int, Follower],
+        error: MillpondError | None = None,
     ) -> ContinuousView:
         parts = PartStore(self._directory / str(relation.oid))
         parts.remove_orphans(state.names())
-        view = ContinuousView(relation, plan, statics, parts, state)
+        view = ContinuousView(relation, plan, statics, parts, state, error)
         with self._lock:
             self._views[relation.oid] = view
             for oid, stream in streams_of(plan).items():
-                self._maintainer(stream).add(view, followers[oid])
+                maintainer = self._maintainer(stream)
+                if error is None:
+                    maintainer.add(view, followers[oid])
             self._start()
         return view
 

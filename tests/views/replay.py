@@ -1,0 +1,235 @@
+"""One round of the fuzzer: views on a pond and the same tables on PostgreSQL, fed alike, cut, restarted and compared.
+
+Sizes that decide how a view is kept are small in some rounds, so that few rows take every way: read along or by a tick,
+in one part or in several.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+import millpond
+from millpond import MillpondError, Pond
+from millpond.run import view, views
+from tests.spark.judge import Answer, Failure, Judge, Rows, ask_pond
+from tests.views.random_relations import STREAMS, RandomSchema, random_rows, random_schema
+from tests.views.random_views import ViewMaker
+
+CHUNKS = 3
+CHUNK_ROWS_MAX = 40
+TABLE_ROWS = 6
+RESTARTS = 0.4
+EARLY_READS = 0.15
+"""The chance of a restart after a chunk, and that of a view to be read there."""
+
+_TID = ", tid bigint GENERATED ALWAYS AS IDENTITY (START 0 MINVALUE 0)"
+
+_POSTGRES_AGGREGATES = """
+    CREATE FUNCTION added(int[], int) RETURNS int[] LANGUAGE sql AS
+        $$ SELECT CASE WHEN $2 IS NULL OR $2 = ANY ($1) THEN $1 ELSE $1 || $2 END $$;
+    CREATE FUNCTION size_of(int[]) RETURNS bigint LANGUAGE sql AS $$ SELECT cardinality($1) $$;
+    CREATE AGGREGATE approx_count_distinct(int) (SFUNC = added, STYPE = int[], FINALFUNC = size_of, INITCOND = '{}');
+    CREATE FUNCTION lower_of(int[], int, int) RETURNS int[] LANGUAGE sql AS
+        $$ SELECT CASE WHEN $3 IS NULL OR $3 >= $1[1] THEN $1 ELSE ARRAY[$3, $2] END $$;
+    CREATE FUNCTION higher_of(int[], int, int) RETURNS int[] LANGUAGE sql AS
+        $$ SELECT CASE WHEN $3 IS NULL OR $3 <= $1[1] THEN $1 ELSE ARRAY[$3, $2] END $$;
+    CREATE FUNCTION value_of(int[]) RETURNS int LANGUAGE sql AS $$ SELECT $1[2] $$;
+    CREATE AGGREGATE min_by(int, int) (SFUNC = lower_of, STYPE = int[], FINALFUNC = value_of);
+    CREATE AGGREGATE max_by(int, int) (SFUNC = higher_of, STYPE = int[], FINALFUNC = value_of);
+"""
+"""Aggregates that PostgreSQL does not have; of few values an approximate count is exact."""
+
+
+@dataclass
+class Round:
+    """The state of a round; `script` is what was done so far, as SQL."""
+
+    pond: Pond
+    judge: Judge
+    random: Random
+    schema: RandomSchema
+    views: dict[str, str] = field(default_factory=dict)
+    script: list[str] = field(default_factory=list)
+    found: list[str] = field(default_factory=list)
+
+    def create(self, cases: int) -> None:
+        self._ask(f"DROP SCHEMA public CASCADE; CREATE SCHEMA public; {_POSTGRES_AGGREGATES}")
+        for stream in self.schema.streams:
+            self._run(stream.create("STREAM"), on_postgres=stream.create("TABLE", _TID))
+        for table in self.schema.tables:
+            self._run(table.create("TABLE"))
+            self._run(table.insert(random_rows(self.random, table, 0, TABLE_ROWS)))
+        maker = ViewMaker(self.random, self.schema)
+        for number in range(cases):
+            self._create_view(f"view_{number}", maker.view())
+
+    def _create_view(self, name: str, sql: str) -> None:
+        try:
+            self.pond.execute(f"CREATE VIEW {name} AS {sql}")
+            self.views[name] = sql
+        except MillpondError as error:
+            self.found.append(f"CREATE VIEW {name} AS {sql};\n-- refused: {error}")
+
+    def feed(self) -> None:
+        """A chunk of each stream, by one statement or two."""
+        for number, stream in enumerate(self.schema.streams):
+            first = (len(self.script) * 2 + number) * CHUNK_ROWS_MAX
+            rows = random_rows(self.random, stream, first, self.random.randint(0, CHUNK_ROWS_MAX))
+            cut = self.random.randrange(len(rows) + 1)
+            for part in (rows[:cut], rows[cut:]):
+                if part:
+                    self._run(stream.insert(part))
+
+    def restart(self) -> None:
+        self.script.append("-- restart")
+        path = self.pond.path
+        self.pond.close()
+        self.pond = millpond.connect(path, master="local[2]")
+
+    def check(self, names: Sequence[str]) -> None:
+        """Compare views with PostgreSQL; each that is wrong is reported once."""
+        for name in names:
+            if name in self.views:
+                problem = self._problem(name)
+                if problem is not None:
+                    self.found.append(self._replayable(name, problem))
+                    del self.views[name]
+
+    def _problem(self, name: str) -> str | None:
+        given = ask_pond(self.pond, f"SELECT * FROM {name}")
+        expected = self.judge.ask(self.views[name])
+        problem = difference(expected, given)
+        if problem is None or _is_empty_set(self.views[name], expected, given):
+            return None
+        apart = difference(self._in_one_shot(name), given)
+        return f"{problem}\n-- {f'wrong by the split: {apart}' if apart else 'the query over a table answers the same'}"
+
+    def _in_one_shot(self, name: str) -> Answer:
+        """The query over tables that hold what the streams delivered."""
+        sql = self.views[name].replace(".tid", ".row_tid")
+        for stream in STREAMS:
+            rows = stream.replace("stream", "rows")
+            self.pond.execute(f"DROP TABLE IF EXISTS {rows}")
+            self.pond.execute(f"CREATE TABLE {rows} AS SELECT *, tid AS row_tid FROM {stream}")
+            sql = sql.replace(f"FROM {stream} ", f"FROM {rows} ").replace(f"JOIN {stream} ", f"JOIN {rows} ")
+            sql = sql.replace(f"({stream} ", f"({rows} ")
+        return ask_pond(self.pond, sql)
+
+    def _run(self, sql: str, *, on_postgres: str | None = None) -> None:
+        self.script.append(f"{sql};")
+        self.pond.execute(sql)
+        self._ask(on_postgres or sql)
+
+    def _ask(self, sql: str) -> None:
+        done = self.judge.ask(sql)
+        assert not isinstance(done, Failure), f"{sql}: {done}"
+
+    def _replayable(self, name: str, problem: str) -> str:
+        """What it takes to see the problem again: the view, and what happened to the relations that it reads."""
+        sql = self.views[name]
+        relations = [one.name for one in (*self.schema.streams, *self.schema.tables)]
+        others = [f" {relation} " for relation in relations if relation not in sql]
+        wanted = [line for line in self.script if not any(other in line[:40] for other in others)]
+        created = [line for line in wanted if line.startswith("CREATE") or " INTO table" in line]
+        later = [line for line in wanted if line not in created]
+        definition = f"CREATE VIEW {name} AS {sql};"
+        return "\n".join([*created, definition, *later, f"SELECT * FROM {name};", f"-- {problem}"])
+
+
+def play(directory: Path, judge: Judge, seed: int, cases: int) -> list[str]:
+    """A round with a seed; what went wrong, each as a script."""
+    random = Random(seed)
+    with (
+        patch.object(views, "READ_ALONG_ROWS_MAX", random.choice((0, 30, 100_000))),
+        patch.object(view, "ROWS_MERGED_AT_ONCE", random.choice((0, 10, 100_000))),
+        patch.object(view, "PARTS_MAX", random.choice((1, 2, 8))),
+    ):
+        return _play(directory, judge, random, cases)
+
+
+def _play(directory: Path, judge: Judge, random: Random, cases: int) -> list[str]:
+    played = Round(millpond.connect(directory, master="local[2]"), judge, random, random_schema(random))
+    try:
+        played.create(cases)
+        for _ in range(CHUNKS):
+            played.feed()
+            if random.random() < RESTARTS:
+                played.restart()
+            played.check([name for name in played.views if random.random() < EARLY_READS])
+        played.check(list(played.views))
+    finally:
+        played.pond.close()
+    return played.found
+
+
+def _is_empty_set(sql: str, expected: Answer, given: Answer) -> bool:
+    """A known difference: of no rows, the empty grouping set is one group to PostgreSQL and none to Spark."""
+    has_sets = any(word in sql for word in ("ROLLUP", "CUBE", "GROUPING SETS"))
+    return (
+        has_sets
+        and isinstance(expected, Rows)
+        and isinstance(given, Rows)
+        and (len(expected.rows), len(given.rows)) == (1, 0)
+    )
+
+
+# -- comparing ------------------------------------------------------------------------------------------------
+
+
+def difference(expected: Answer, given: Answer) -> str | None:
+    """How an answer differs from the expected one, the order of rows apart."""
+    if isinstance(expected, Failure) or isinstance(given, Failure):
+        return None if expected == given else f"expected {_brief(expected)}, got {_brief(given)}"
+    left, right = _sorted(expected, expected.types), _sorted(given, expected.types)
+    if len(left) == len(right) and all(_same_row(*pair, expected.types) for pair in zip(left, right, strict=True)):
+        return None
+    missing = [row for row in left if not any(_same_row(row, other, expected.types) for other in right)]
+    extra = [row for row in right if not any(_same_row(other, row, expected.types) for other in left)]
+    return f"expected {len(left)} rows, got {len(right)}; missing {missing[:3]}, too many {extra[:3]}"
+
+
+def _brief(answer: Answer) -> str:
+    return str(answer)[:300]
+
+
+def _sorted(answer: Rows, types: Sequence[str]) -> list[tuple[str | None, ...]]:
+    """By what is exact, then by numbers in few digits."""
+
+    def key(row: Sequence[str | None]) -> list[tuple[bool, str]]:
+        cells = zip(row, types, strict=True)
+        exact = [(value is None, value or "") for value, kind in cells if not _is_rough(kind)]
+        rough = [
+            (value is None, f"{float(value or 0):.4e}")
+            for value, kind in zip(row, types, strict=True)
+            if _is_rough(kind)
+        ]
+        return exact + rough
+
+    return sorted(answer.rows, key=key)
+
+
+def _is_rough(kind: str) -> bool:
+    return kind in ("numeric", "double precision", "real")
+
+
+def _same_row(left: Sequence[str | None], right: Sequence[str | None], types: Sequence[str]) -> bool:
+    return len(left) == len(right) and all(_same(*cells) for cells in zip(left, right, types, strict=True))
+
+
+def _same(expected: str | None, given: str | None, kind: str) -> bool:
+    """Numbers with few decimal places are exact; others are averages and the like, rounded at different places."""
+    if expected is None or given is None or expected == given or not _is_rough(kind):
+        return expected == given
+    if kind == "numeric":
+        left, right = Decimal(expected), Decimal(given)
+        if left == right:
+            return True
+        if max(len(value.partition(".")[2]) for value in (expected, given)) <= 6:
+            return False
+    return math.isclose(float(expected), float(given), rel_tol=1e-5 if kind == "real" else 1e-9, abs_tol=1e-9)
