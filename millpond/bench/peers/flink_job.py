@@ -1,0 +1,76 @@
+"""Runs Flink SQL. A script of its own: it runs in Flink's virtual environment, which has no Millpond.
+
+Standard input is JSON: the statements that make `tables`, the queries to be `checked`, and the `queries` to be timed.
+Standard output has a line with the answers of the former, and one each when the latter start and finish.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from typing import Any
+
+CONFIGURATION = {
+    "parallelism.default": "2",
+    # Flink's own advice for aggregations: gather rows, aggregate before the shuffle, then touch the state once.
+    "table.exec.mini-batch.enabled": "true",
+    "table.exec.mini-batch.allow-latency": "1 s",
+    "table.exec.mini-batch.size": "100000",
+    "table.optimizer.agg-phase-strategy": "TWO_PHASE",
+    # No copies of rows between chained operators, and nothing written for recovery: the fastest it goes.
+    "pipeline.object-reuse": "true",
+    "rest.bind-port": "0",
+}
+
+
+def main() -> None:
+    job: dict[str, Any] = json.load(sys.stdin)
+    environment = _environment()
+    for statement in job["tables"]:
+        environment.execute_sql(statement)
+    answers = {name: _answer(environment, query) for name, query in job["checked"].items()}
+    print("answers", json.dumps(answers), flush=True)
+    _run(environment, job["queries"])
+
+
+def _environment() -> Any:
+    # Imported by name: where this file is type-checked there is no Flink.
+    table = importlib.import_module("pyflink.table")
+    environment = table.TableEnvironment.create(table.EnvironmentSettings.in_streaming_mode())
+    for name, value in CONFIGURATION.items():
+        environment.get_config().set(name, value)
+    return environment
+
+
+def _answer(environment: Any, query: str) -> list[list[str | None]]:
+    """What a query over bounded input holds at its end: the changes it emits, applied one after the other."""
+    rows: dict[tuple[str | None, ...], int] = {}
+    with environment.execute_sql(query).collect() as changes:
+        for change in changes:
+            row = tuple(None if value is None else str(value) for value in change)
+            gone = change.get_row_kind().name in ("DELETE", "UPDATE_BEFORE")
+            rows[row] = rows.get(row, 0) + (-1 if gone else 1)
+    return [list(row) for row, count in rows.items() for _ in range(count)]
+
+
+def _run(environment: Any, queries: dict[str, str]) -> None:
+    """All queries as one job, until their last row is out; the rows themselves go nowhere."""
+    statements = environment.create_statement_set()
+    for name, query in queries.items():
+        listed = ", ".join(_columns(environment.sql_query(query)))
+        environment.execute_sql(f"CREATE TABLE sink_{name} ({listed}) WITH ('connector' = 'blackhole')")
+        statements.add_insert_sql(f"INSERT INTO sink_{name} {query}")
+    print("started", flush=True)
+    statements.execute().wait()
+    print("finished", flush=True)
+
+
+def _columns(table: Any) -> list[str]:
+    """The columns of a query's result, as CREATE TABLE wants them. Only the Java side knows their exact types."""
+    columns = table._j_table.getResolvedSchema().getColumns()
+    return [f"`{one.getName()}` {one.getDataType().getLogicalType().asSerializableString()}" for one in columns]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""The benchmarks of continuous views at a tiny scale: answers are right, and the report says what it has to."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from millpond.bench import aim, aim_views, simple_view
+from millpond.bench.answers import WrongAnswerError, verify
+from millpond.bench.rates import rates
+from millpond.bench.stopwatch import Spent, Stopwatch, core_seconds
+from millpond.cli import bench_names
+
+# Two benchmarks that start Spark: on a busy machine they take their time.
+pytestmark = pytest.mark.timeout(400)
+
+Run = Callable[..., None]
+
+
+def reported(run: Run, peers: Sequence[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """The JSON line of a run, with its results by metric."""
+    run(scale=0.0005, peers=peers)
+    line = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert {"bench", "version", "machine", "results"} <= line.keys()
+    fields = {"metric", "value", "unit", "peer", "ratio", "target", "target_of", "met"}
+    assert all(result.keys() == fields for result in line["results"])
+    return {"bench": line["bench"], **{result["metric"]: result for result in line["results"]}}
+
+
+def test_aim_views_beside_duckdb(shared_spark: None, capsys: pytest.CaptureFixture[str]) -> None:
+    line = reported(aim_views.run, ["duckdb"], capsys)
+    assert line["bench"] == "aim-views"
+    rate = line["six views"]
+    assert rate["value"] > 0
+    assert rate["peer"].keys() == rate["ratio"].keys() == {"duckdb"}
+    assert rate["target"] is None, "there is no target without the peer that it is a multiple of"
+
+
+def test_simple_view(shared_spark: None, capsys: pytest.CaptureFixture[str]) -> None:
+    line = reported(simple_view.run, ["spark"], capsys)
+    assert line["bench"] == "simple-view"
+    assert line["chunks of 500 rows"]["value"] > 0
+    assert line["unchanged read, median"]["peer"].keys() == {"spark"}
+    assert line["Spark jobs of an unchanged read"]["value"] == 0
+    assert line["Spark jobs of a read after an insert"]["value"] >= 1
+    assert 0 < line["age of an answer, median"]["value"] <= line["age of an answer, p99"]["value"]
+
+
+def test_benchmarks_are_named_with_dashes() -> None:
+    assert {"ingest", "aim-views", "simple-view"} <= set(bench_names())
+
+
+def test_aim_rows_are_the_same_every_time_and_the_old_week_is_there() -> None:
+    events = aim.events(2_000, 50)
+    assert events.equals(aim.events(2_000, 50))
+    assert set(events.column("week").to_pylist()) == {aim.CURRENT_WEEK, aim.CURRENT_WEEK - 1}
+    assert aim.customers(50).column("id").to_pylist() == list(range(50))
+
+
+def test_a_wrong_answer_fails_the_run() -> None:
+    truth: dict[str, list[tuple[object, ...]]] = {"q": [(1, Decimal("0.5")), (2, None)]}
+    verify("one", {"q": [(2, None), (1, 0.5)]}, truth)
+    for wrong in ([(1, 0.5)], [(1, 0.5), (2, 0)], [(1, 0.51), (2, None)]):
+        with pytest.raises(WrongAnswerError, match="one answers q with"):
+            verify("one", {"q": list(wrong)}, truth)
+
+
+def test_rates_compare_with_flink_where_it_ran() -> None:
+    beside = rates("m", 100, {"millpond": Spent(1.0, 2.0), "flink": Spent(10.0, None)}, 5.0)
+    assert [(one.unit, one.value, one.met) for one in beside] == [
+        ("events/s", 100.0, True),
+        ("events/core-s", 50.0, None),
+    ]
+    assert rates("m", 100, {"millpond": Spent(1.0, None)}, 5.0)[0].target is None
+
+
+def test_the_stopwatch_sees_this_process_work() -> None:
+    watch = Stopwatch()
+    sum(range(3_000_000))
+    spent = watch.spent()
+    assert spent.seconds > 0
+    if core_seconds(os.getpid()) is not None:
+        assert spent.core_seconds is not None
+        assert 0 < spent.core_seconds <= spent.seconds * (os.cpu_count() or 1) + 0.1
