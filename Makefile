@@ -2,7 +2,7 @@
 
 RUN := scripts/run
 
-.PHONY: help setup demo test check bench crash format lock clean
+.PHONY: help setup demo test check serve bench crash fuzz format lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -29,6 +29,12 @@ bench: setup ## a benchmark (NAME=ingest, ARGS="--scale 0.1")
 
 crash: setup ## the crash tests with 500 kills
 	@MILLPOND_CRASH_KILLS=$${MILLPOND_CRASH_KILLS:-500} $(RUN) pytest --timeout=0 tests/crash $(ARGS)
+
+fuzz: setup ## random queries against PostgreSQL, random views against one-shot answers (N=3000)
+	@MILLPOND_FUZZ_CASES=$(or $(N),3000) $(RUN) pytest --timeout=0 tests/spark/test_against_postgres.py tests/views/test_fuzz.py $(ARGS)
+
+serve: ## the PostgreSQL server, which does not exist yet
+	@echo "millpond serve does not exist yet; use the shell (scripts/run millpond sql DIR) or Python" >&2; exit 1
 
 format: setup ## rewrite the code as `make check` wants it
 	@$(RUN) ruff format .

@@ -18,6 +18,7 @@ from millpond.plan.calls import AggregateCall
 from millpond.plan.ordered import string_agg
 from millpond.plan.partials import Aggregate, Partial, words
 from millpond.sql.casts import INTERVAL_DAYS, INTERVAL_MICROS
+from millpond.sql.interval_math import INTERVAL_KEY
 from millpond.sql.nodes import position_of
 
 _ROWS = Partial("COUNT(_1)", "SUM(rows)", "BIGINT")
@@ -41,11 +42,12 @@ _UNIT_HALVES = {
 _UNIT_WHOLE = f"CAST(CAST({_WHOLE} AS DECIMAL({{sum_digits}},0)) * {{unit}} AS {{sum}})"
 
 # The three parts of an interval never mix.
-_INTERVAL = {
-    "months": Partial("SUM(DATE_PART('YEAR', _1) * 12 + DATE_PART('MONTH', _1))", "SUM(months)", "BIGINT"),
-    "days": Partial(f"SUM({INTERVAL_DAYS})", "SUM(days)", "BIGINT"),
-    "micros": Partial(f"SUM({INTERVAL_MICROS})", "SUM(micros)", "BIGINT"),
+_PARTS = {
+    "months": "CAST(DATE_PART('YEAR', _1) * 12 + DATE_PART('MONTH', _1) AS BIGINT)",
+    "days": INTERVAL_DAYS,
+    "micros": INTERVAL_MICROS,
 }
+_INTERVAL = {part: Partial(f"SUM({of})", f"SUM({part})", "BIGINT") for part, of in _PARTS.items()}
 _INTERVAL_TOTAL = (
     "MAKE_INTERVAL(0, CAST(months AS INT), 0, CAST(days AS INT), 0, 0,"
     " CAST(CAST(micros AS DECIMAL(20,0)) / 1000000 AS DECIMAL(18,6)))"
@@ -95,9 +97,19 @@ def _beside(name: str, spark: str, extreme: str) -> Aggregate:
     return Aggregate(name, kept, "value")
 
 
+def _interval_extreme(name: str) -> Aggregate:
+    """An interval comes back as the parts of the shortest or longest, and is compared as `key`."""
+    by, extreme = f"{name.upper()}_BY", name.upper()
+    kept = {part: Partial(f"{by}({of}, {INTERVAL_KEY})", f"{by}({part}, key)", "BIGINT") for part, of in _PARTS.items()}
+    kept["key"] = Partial(f"{extreme}(CAST({INTERVAL_KEY} AS BIGINT))", f"{extreme}(key)", "BIGINT")
+    return Aggregate(name, kept, _INTERVAL_TOTAL, words("interval"))
+
+
 _SKETCH = Partial("HLL_SKETCH_AGG(CASE WHEN _1 IS NOT NULL THEN XXHASH64(_1) END)", "HLL_UNION_AGG(sketch)", "BINARY")
 
 _CHOICES = (
+    _interval_extreme("min"),
+    _interval_extreme("max"),
     _alike("min", "MIN"),
     _alike("max", "MAX"),
     _alike("bool_and", "BOOL_AND"),

@@ -65,19 +65,23 @@ grouping state_0
 upper pipeline
   SELECT CAST(`merged_0`.`p0` AS DOUBLE) AS `c0`, CAST(`merged_0`.`p0` / NULLIF(`merged_0`.`p1`, 0) AS DOUBLE) AS `c1` FROM `state_0` AS `merged_0`
 
-SELECT sum(delay), avg(delay) FROM deliveries;
+SELECT sum(delay), avg(delay), max(delay) FROM deliveries;
 ----
 grouping state_0
   stream pipeline over "deliveries"
-    SELECT SUM((DATE_PART('YEAR', `deliveries`.`delay`) * 12) + DATE_PART('MONTH', `deliveries`.`delay`)) AS `p0`, SUM(CAST(COALESCE(NULLIF(REGEXP_EXTRACT(CAST(`deliveries`.`delay` AS STRING), '(-?\\d+) days', 1), ''), '0') AS BIGINT)) AS `p1`, SUM(((CAST(COALESCE(NULLIF(REGEXP_EXTRACT(CAST(`deliveries`.`delay` AS STRING), '(-?\\d+) hours', 1), ''), '0') AS BIGINT) * 3600000000) + CAST((DATE_PART('MINUTE', `deliveries`.`delay`) * CAST(60000000 AS BIGINT)) + (DATE_PART('SECOND', `deliveries`.`delay`) * 1000000) AS BIGINT))) AS `p2`, COUNT(`deliveries`.`delay`) AS `p3` FROM `deliveries` AS `deliveries`
+    SELECT SUM(CAST((DATE_PART('YEAR', `deliveries`.`delay`) * 12) + DATE_PART('MONTH', `deliveries`.`delay`) AS BIGINT)) AS `p0`, SUM(CAST(COALESCE(NULLIF(REGEXP_EXTRACT(CAST(`deliveries`.`delay` AS STRING), '(-?\\d+) days', 1), ''), '0') AS BIGINT)) AS `p1`, SUM(((CAST(COALESCE(NULLIF(REGEXP_EXTRACT(CAST(`deliveries`.`delay` AS STRING), '(-?\\d+) hours', 1), ''), '0') AS BIGINT) * 3600000000) + CAST((DATE_PART('MINUTE', `deliveries`.`delay`) * CAST(60000000 AS BIGINT)) + (DATE_PART('SECOND', `deliveries`.`delay`) * 1000000) AS BIGINT))) AS `p2`, COUNT(`deliveries`.`delay`) AS `p3`, MAX_BY(CAST((DATE_PART('YEAR', `deliveries`.`delay`) * 12) + DATE_PART('MONTH', `deliveries`.`delay`) AS BIGINT), (((((DATE_PART('YEAR', `deliveries`.`delay`) * 12) + DATE_PART('MONTH', `deliveries`.`delay`)) * 30) + DATE_PART('DAY', `deliveries`.`delay`)) * 86400000000) + CAST(((DATE_PART('HOUR', `deliveries`.`delay`) * 3600000000) + (DATE_PART('MINUTE', `deliveries`.`delay`) * CAST(60000000 AS BIGINT))) + (DATE_PART('SECOND', `deliveries`.`delay`) * 1000000) AS BIGINT)) AS `p4`, MAX_BY(CAST(COALESCE(NULLIF(REGEXP_EXTRACT(CAST(`deliveries`.`delay` AS STRING), '(-?\\d+) days', 1), ''), '0') AS BIGINT), (((((DATE_PART('YEAR', `deliveries`.`delay`) * 12) + DATE_PART('MONTH', `deliveries`.`delay`)) * 30) + DATE_PART('DAY', `deliveries`.`delay`)) * 86400000000) + CAST(((DATE_PART('HOUR', `deliveries`.`delay`) * 3600000000) + (DATE_PART('MINUTE', `deliveries`.`delay`) * CAST(60000000 AS BIGINT))) + (DATE_PART('SECOND', `deliveries`.`delay`) * 1000000) AS BIGINT)) AS `p5`, MAX_BY(((CAST(COALESCE(NULLIF(REGEXP_EXTRACT(CAST(`deliveries`.`delay` AS STRING), '(-?\\d+) hours', 1), ''), '0') AS BIGINT) * 3600000000) + CAST((DATE_PART('MINUTE', `deliveries`.`delay`) * CAST(60000000 AS BIGINT)) + (DATE_PART('SECOND', `deliveries`.`delay`) * 1000000) AS BIGINT)), (((((DATE_PART('YEAR', `deliveries`.`delay`) * 12) + DATE_PART('MONTH', `deliveries`.`delay`)) * 30) + DATE_PART('DAY', `deliveries`.`delay`)) * 86400000000) + CAST(((DATE_PART('HOUR', `deliveries`.`delay`) * 3600000000) + (DATE_PART('MINUTE', `deliveries`.`delay`) * CAST(60000000 AS BIGINT))) + (DATE_PART('SECOND', `deliveries`.`delay`) * 1000000) AS BIGINT)) AS `p6`, MAX(CAST((((((DATE_PART('YEAR', `deliveries`.`delay`) * 12) + DATE_PART('MONTH', `deliveries`.`delay`)) * 30) + DATE_PART('DAY', `deliveries`.`delay`)) * 86400000000) + CAST(((DATE_PART('HOUR', `deliveries`.`delay`) * 3600000000) + (DATE_PART('MINUTE', `deliveries`.`delay`) * CAST(60000000 AS BIGINT))) + (DATE_PART('SECOND', `deliveries`.`delay`) * 1000000) AS BIGINT) AS BIGINT)) AS `p7` FROM `deliveries` AS `deliveries`
   partial p0 BIGINT: months of sum(deliveries.delay)
   partial p1 BIGINT: days of sum(deliveries.delay)
   partial p2 BIGINT: micros of sum(deliveries.delay)
   partial p3 BIGINT: rows of avg(deliveries.delay)
+  partial p4 BIGINT: months of max(deliveries.delay)
+  partial p5 BIGINT: days of max(deliveries.delay)
+  partial p6 BIGINT: micros of max(deliveries.delay)
+  partial p7 BIGINT: key of max(deliveries.delay)
   merge
-    SELECT SUM(p0) AS p0, SUM(p1) AS p1, SUM(p2) AS p2, SUM(p3) AS p3 FROM state_0
+    SELECT SUM(p0) AS p0, SUM(p1) AS p1, SUM(p2) AS p2, SUM(p3) AS p3, MAX_BY(p4, p7) AS p4, MAX_BY(p5, p7) AS p5, MAX_BY(p6, p7) AS p6, MAX(p7) AS p7 FROM state_0
 upper pipeline
-  SELECT CAST(MAKE_INTERVAL(0, CAST(`merged_0`.`p0` AS INT), 0, CAST(`merged_0`.`p1` AS INT), 0, 0, CAST(CAST(`merged_0`.`p2` AS DECIMAL(20,0)) / 1000000 AS DECIMAL(18,6))) AS STRING) AS `c0`, CAST(MAKE_INTERVAL(0, CAST(`merged_0`.`p0` AS INT), 0, CAST(`merged_0`.`p1` AS INT), 0, 0, CAST(CAST(`merged_0`.`p2` AS DECIMAL(20,0)) / 1000000 AS DECIMAL(18,6))) / NULLIF(`merged_0`.`p3`, 0) AS STRING) AS `c1` FROM `state_0` AS `merged_0`
+  SELECT CAST(MAKE_INTERVAL(0, CAST(`merged_0`.`p0` AS INT), 0, CAST(`merged_0`.`p1` AS INT), 0, 0, CAST(CAST(`merged_0`.`p2` AS DECIMAL(20,0)) / 1000000 AS DECIMAL(18,6))) AS STRING) AS `c0`, CAST(MAKE_INTERVAL(0, CAST(`merged_0`.`p0` AS INT), 0, CAST(`merged_0`.`p1` AS INT), 0, 0, CAST(CAST(`merged_0`.`p2` AS DECIMAL(20,0)) / 1000000 AS DECIMAL(18,6))) / NULLIF(`merged_0`.`p3`, 0) AS STRING) AS `c1`, CAST(MAKE_INTERVAL(0, CAST(`merged_0`.`p4` AS INT), 0, CAST(`merged_0`.`p5` AS INT), 0, 0, CAST(CAST(`merged_0`.`p6` AS DECIMAL(20,0)) / 1000000 AS DECIMAL(18,6))) AS STRING) AS `c2` FROM `state_0` AS `merged_0`
 
 SELECT station, bool_and(late), bool_or(late), every(late) FROM deliveries GROUP BY station;
 ----

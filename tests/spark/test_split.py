@@ -196,6 +196,7 @@ EXACT = [
     "SELECT k, regr_count(f, r), count(r) FROM s GROUP BY k",
     "SELECT k, sum(make_interval(days => i % 100, hours => i % 7))::text FROM s GROUP BY k",
     "SELECT k, avg(make_interval(days => i % 100))::text FROM s WHERE i IS NOT NULL GROUP BY k",
+    "SELECT k, min(make_interval(days => i % 100))::text, max(make_interval(hours => i % 70))::text FROM s GROUP BY k",
     # keys
     "SELECT date_trunc('hour', ts), count(*) FROM s GROUP BY 1",
     "SELECT k % 2, upper(g) || 'x', sum(i) + 1 FROM s GROUP BY k % 2, upper(g)",
