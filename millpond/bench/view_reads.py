@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from millpond import Pond
+from millpond.bench.answers import WrongAnswerError
 from millpond.bench.report import Measurement
 
 READS = 30
@@ -16,7 +18,7 @@ READS = 30
 
 def measure(pond: Pond, inserts: Iterable[pa.Table], query: str, *, beside_spark: bool) -> list[Measurement]:
     """Unchanged reads, and one read after each of the inserts; beside the view's query computed from the stream."""
-    _read(pond)
+    expected = _calls(_read(pond))
     jobs_before = jobs_started(pond)
     unchanged = [_milliseconds(lambda: _read(pond)) for _ in range(READS)]
     jobs_between = jobs_started(pond)
@@ -24,7 +26,10 @@ def measure(pond: Pond, inserts: Iterable[pa.Table], query: str, *, beside_spark
     for rows in inserts:
         pond.insert("events", rows)
         changed.append(_milliseconds(lambda: _read(pond)))
+        expected += rows.num_rows
     jobs_after = jobs_started(pond)
+    if _calls(_read(pond)) != expected:
+        raise WrongAnswerError(f"the view counts {_calls(_read(pond)):,} calls instead of {expected:,}")
     spark = {"spark": _recomputed(pond, query)} if beside_spark else {}
     return [
         Measurement("unchanged read, median", statistics.median(unchanged), "ms", spark),
@@ -54,6 +59,10 @@ def percentile_99(values: Sequence[float]) -> float:
 
 def _read(pond: Pond) -> pa.Table:
     return pond.execute("SELECT * FROM by_entity").arrow()
+
+
+def _calls(answer: pa.Table) -> int:
+    return int(pc.sum(answer.column("calls")).as_py() or 0)
 
 
 def _recomputed(pond: Pond, query: str) -> float:

@@ -109,7 +109,8 @@ class Runner:
             return Frame(self, self.session.sql(sql), tag)
 
     def from_arrow(self, rows: pa.Table) -> DataFrame:
-        return self.session.createDataFrame(rows)
+        # An empty chunk in the middle makes Spark lose the rows of others.
+        return self.session.createDataFrame(rows.combine_chunks())
 
     def new_name(self) -> str:
         """A relation's name that no other statement uses."""

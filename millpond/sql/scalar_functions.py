@@ -121,7 +121,7 @@ _FACTORIAL = (
 _NUMBERS = (
     row("abs", "number -> first", "ABS(_1)"),
     row("sign", "numeric ->", "CAST(SIGN(_1) AS DECIMAL(1,0))", result=lambda _types, _nodes: numeric(1, 0)),
-    row("sign", "double -> double", "SIGN(_1)"),
+    row("sign", "double -> double", "CASE WHEN ISNAN(_1) THEN 0D ELSE SIGN(_1) END"),
     row("floor", "double -> double", _DOUBLE_ROUND.format("FLOOR")),
     *(row(name, "double -> double", _DOUBLE_ROUND.format("CEIL")) for name in ("ceil", "ceiling")),
     row("floor", "numeric ->", "FLOOR(_1)", result=_whole_type),

@@ -61,9 +61,12 @@ class Judge:
         try:
             cursor = self._connection.execute(sql.encode())
         except psycopg.Error as error:
+            if error.sqlstate is None:
+                # The connection is lost: that is no answer.
+                raise
             position = error.diag.statement_position
             message = error.diag.message_primary or ""
-            return Failure(error.sqlstate or "", message, int(position) if position else None)
+            return Failure(error.sqlstate, message, int(position) if position else None)
         result = cursor.pgresult
         assert result is not None
         columns = range(result.nfields)

@@ -115,7 +115,7 @@ LITERALS: Mapping[str, Sequence[str]] = {
     "small": ("1::smallint", "-3::smallint", "NULL::smallint"),
     "big": ("5000000000", "-7000000000", "3::bigint", "NULL::bigint"),
     "num": ("0.5", "-1.25", "3.0", "100.001", "1e3", "0.000", "NULL::numeric", "12.34::numeric(6,2)"),
-    "dbl": ("1.5::float8", "-2.5::float8", "1e10::float8", "0::float8", "NULL::float8", "0.1::float8", "'NaN'::float8"),
+    "dbl": ("1.5::float8", "-2.5::float8", "1e4::float8", "0::float8", "NULL::float8", "0.1::float8", "'NaN'::float8"),
     "real": ("1.5::real", "-0.25::real", "NULL::real"),
     "bool": ("true", "false", "NULL::boolean"),
     "text": (
