@@ -37,7 +37,7 @@ class FakePond:
             return SimpleNamespace(
                 fetchall=lambda: [("part_usage", 9, 5, 10, 100, 1), ("part_restock", 9, 5, 10, 100, 1)]
             )
-        if sql.startswith("WITH"):
+        if "FROM running_low" in sql:
             self.asked.set()
         columns = [SimpleNamespace(name="part"), SimpleNamespace(name="plant")]
         return SimpleNamespace(columns=columns, text_rows=lambda: [["Wheel", "Regensburg"]])
