@@ -62,7 +62,7 @@ def _table(bench: str, measurements: Sequence[Measurement]) -> Table:
     for heading in ("metric", "value", "beside", "target", ""):
         table.add_column(heading, justify="left" if heading in ("metric", "beside") else "right")
     for item in measurements:
-        beside = "\n".join(f"{name}: {peer:,.0f} (x {item.ratios[name]:.2f})" for name, peer in item.peers.items())
+        beside = "\n".join(f"{name}: {_shown(peer)} (x {item.ratios[name]:.2f})" for name, peer in item.peers.items())
         target = (
             ""
             if item.target is None
@@ -71,8 +71,17 @@ def _table(bench: str, measurements: Sequence[Measurement]) -> Table:
             else f"{item.target:,.0f}"
         )
         mark = {None: "", True: "[green]met[/]", False: "[red]missed[/]"}[item.met]
-        table.add_row(item.metric, f"{item.value:,.0f} {item.unit}", beside, target, mark)
+        table.add_row(item.metric, f"{_shown(item.value)} {item.unit}", beside, target, mark)
     return table
+
+
+def _shown(value: float) -> str:
+    """A number with as many digits as matter.
+
+    >>> _shown(1234567.8), _shown(0.391)
+    ('1,234,568', '0.39')
+    """
+    return f"{value:,.0f}" if value >= 100 else f"{value:,.2f}"
 
 
 def _summary(bench: str, measurements: Sequence[Measurement]) -> dict[str, object]:

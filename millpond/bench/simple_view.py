@@ -75,7 +75,7 @@ class Bench:
         self._events = aim.events(self._sizes.events, self._sizes.entities)
 
     def measure(self) -> list[Measurement]:
-        flink = self._flink() if "flink" in self._peers else {}
+        flink = self._beside_flink() if "flink" in self._peers else {}
         self._kept(self._sizes.insert, self._events.slice(0, 3 * self._sizes.insert))  # Spark is warm from here on.
         found: list[Measurement] = []
         for chunk_rows in CHUNKS_ROWS:
@@ -95,20 +95,23 @@ class Bench:
         verify("millpond", {"by_entity": answer.fetchall()}, {"by_entity": _truth(events)})
         return spent
 
-    def _flink(self) -> dict[str, Spent]:
+    def _beside_flink(self) -> dict[str, Spent]:
         self._console.print("flink ...", style="dim")
         try:
-            flink = Flink(self._directory, self._console)
+            return {"flink": self._flink()}
         except PeerMissingError as error:
             self._console.print(f"without flink: {error}")
             return {}
+
+    def _flink(self) -> Spent:
+        flink = Flink(self._directory, self._console)
         warm_up = self._events.slice(0, max(1, self._sizes.insert // 10))
         for name, events in (("events", self._events), ("warm_up", warm_up)):
             flink.add_table(name, aim.EVENT_COLUMNS, events, self._sizes.insert)
         checked = {"by_entity": FLINK_QUERY.replace("FROM events", "FROM warm_up")}
         done = flink.run({"by_entity": FLINK_QUERY}, checked)
         verify("flink", done.answers, {"by_entity": _truth(warm_up)})
-        return {"flink": done.spent}
+        return done.spent
 
     def _reads(self) -> list[Measurement]:
         sizes = self._sizes
