@@ -54,10 +54,6 @@ class Maintainer:
                 self._followed.remove(followed)
                 followed.follower.close()
 
-    @property
-    def is_idle(self) -> bool:
-        return not self._followed
-
     def pending(self) -> int:
         """Tuples that some view has yet to read."""
         floor = self.stream.followers.floor
