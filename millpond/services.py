@@ -23,13 +23,16 @@ Held = Callable[[], None]
 
 @dataclass
 class Services(Stores):
-    """`retry_turn` lets the losers of a conflict go one after the other; see `Session`."""
+    """`retry_turn` lets the losers of a conflict go one after the other; see `Session`. `conversion_turn` lets threads
+    convert few Python rows one after the other: fighting for the interpreter's lock makes all of them slower.
+    """
 
     runner: Runner
     views: ViewStore
     settings: Settings
     scratch: Path
     retry_turn: threading.Lock = field(default_factory=threading.Lock)
+    conversion_turn: threading.Lock = field(default_factory=threading.Lock)
     _abandoned: deque[Held] = field(default_factory=deque)
 
     def hold_while_alive(self, reader: object, held: Sequence[Held]) -> None:

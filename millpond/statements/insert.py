@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -25,6 +26,9 @@ from millpond.values.arrays import Array
 
 if TYPE_CHECKING:
     from millpond.session import Session
+
+CONVERTED_IN_TURN_ROWS_MAX = 10_000
+"""Python rows of an insert up to which threads take turns in converting them; more would hold the others up."""
 
 READ_BACK_ROWS_MAX = 1_000_000
 """Rows of a query's result that are held in memory at a time on their way into a stream."""
@@ -110,7 +114,9 @@ def complete(execution: Execution, relation: Relation, given: pa.Table) -> pa.Ta
 
 def _insert_python(execution: Execution, name: Name, rows: object) -> int:
     relation = insertable(execution, name)
-    given = to_table(rows, relation.visible_columns)
+    few = isinstance(rows, list) and len(rows) <= CONVERTED_IN_TURN_ROWS_MAX
+    with execution.services.conversion_turn if few else nullcontext():
+        given = to_table(rows, relation.visible_columns)
     store(execution, relation, complete(execution, relation, given))
     return given.num_rows
 
