@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from millpond.relation import ARRIVAL_TIMESTAMP, Column
+from millpond.spark.buckets import is_partitioned, number_buckets, read_buckets
 from millpond.spark.failure import SparkFailure, sql_error
 
 FILE_COLUMN = "__file"
@@ -32,7 +33,7 @@ _VIEWS_KEPT = 64
 class FileInput:
     """Parquet files as a relation. A stable one means the same files whenever its name is used.
 
-    `tids` cuts a stream's files to a range.
+    `tids` cuts a stream's files to a range. A `single` one is little, and read by one task.
     """
 
     paths: tuple[str, ...]
@@ -41,6 +42,7 @@ class FileInput:
     row_ids: bool = False
     stable: bool = False
     tids: tuple[int, int] | None = None
+    single: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,17 @@ class ArrowInput:
 
 @dataclass(frozen=True)
 class StateInput:
-    """Parquet files whose columns have types of Spark's own, given as its schema text."""
+    """Parquet files whose columns have types of Spark's own, given as its schema text.
+
+    With `buckets`, each file holds the rows whose `keys` hash to the number in its name, so that grouping by them needs
+    no shuffle. A `single` one is little, and read by one task.
+    """
 
     paths: tuple[str, ...]
     schema: str
+    buckets: int = 0
+    keys: tuple[str, ...] = ()
+    single: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,11 +90,20 @@ class Frame:
         with self._runner.job(self._tag):
             return self.dataframe.toArrow()
 
-    def write(self, directory: Path, *, once_per: Sequence[str] = ()) -> None:
-        """All rows, as Parquet files in a new directory; of rows equal in `once_per`, any one."""
+    def write(
+        self, directory: Path, *, once_per: Sequence[str] = (), buckets: int = 0, keys: Sequence[str] = ()
+    ) -> None:
+        """All rows, as Parquet files in a new directory; of rows equal in `once_per`, any one.
+
+        With `buckets`, the files are numbered by the hash of the keys.
+        """
         with self._runner.job(self._tag):
             dataframe = self.dataframe.dropDuplicates(list(once_per)) if once_per else self.dataframe
+            if buckets and not is_partitioned(dataframe, buckets, keys):
+                dataframe = dataframe.repartition(buckets, *keys)
             dataframe.write.parquet(str(directory), compression="snappy")
+            if buckets:
+                number_buckets(directory)
 
     def explain(self) -> str:
         """Spark's physical plan."""
@@ -98,6 +116,7 @@ class Runner:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
+        self.buckets = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, None] = OrderedDict()
@@ -157,12 +176,19 @@ class Runner:
         if isinstance(given, ArrowInput):
             return self.from_arrow(given.rows)
         if isinstance(given, StateInput):
-            reader = self.session.read.schema(given.schema)
-            return reader.parquet(*given.paths) if given.paths else self.session.createDataFrame([], given.schema)
+            return self._state(given)
         if isinstance(given, QueryInput):
             with self._defined(given.inputs):
                 return self.session.sql(given.text)
         return self._read(given)
+
+    def _state(self, given: StateInput) -> DataFrame:
+        if not given.paths:
+            return self.session.createDataFrame([], given.schema)
+        if given.buckets:
+            return read_buckets(self.session, given.paths, given.schema, given.buckets, given.keys)
+        dataframe = self.session.read.schema(given.schema).parquet(*given.paths)
+        return dataframe.coalesce(1) if given.single else dataframe
 
     def _forget(self, names: Sequence[str], stable: Sequence[str]) -> None:
         with self._lock:
@@ -184,7 +210,8 @@ class Runner:
         dataframe = self.session.read.schema(schema).parquet(*given.paths)
         names = [quote(column.name) for column in columns]
         if given.is_stream:
-            return _within(dataframe.selectExpr(*names, _TID), given.tids)
+            rows = _within(dataframe.selectExpr(*names, _TID), given.tids)
+            return rows.coalesce(1) if given.single else rows
         if given.row_ids:
             position = [f"_metadata.file_path AS {FILE_COLUMN}", f"_metadata.row_index AS {ROW_COLUMN}"]
             return dataframe.selectExpr(*names, *position)

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import millpond
 from millpond import MillpondError, Pond
-from millpond.run import view, views
+from millpond.run import kept, merge, views
 from tests.spark.judge import Answer, Failure, Judge, Rows, ask_pond
 from tests.views.random_relations import STREAMS, RandomSchema, random_rows, random_schema
 from tests.views.random_views import ViewMaker
@@ -147,8 +147,9 @@ def play(directory: Path, judge: Judge, seed: int, cases: int) -> list[str]:
     random = Random(seed)
     with (
         patch.object(views, "READ_ALONG_ROWS_MAX", random.choice((0, 30, 100_000))),
-        patch.object(view, "ROWS_MERGED_AT_ONCE", random.choice((0, 10, 100_000))),
-        patch.object(view, "PARTS_MAX", random.choice((1, 2, 8))),
+        patch.object(kept, "COLLECTED_ROWS_MAX", random.choice((0, 10, 100_000))),
+        patch.object(merge, "SMALL_ROWS_MAX", random.choice((0, 50, 200_000))),
+        patch.object(kept, "PARTS_MAX", random.choice((2, 8))),
     ):
         return _play(directory, judge, random, cases)
 
