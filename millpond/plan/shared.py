@@ -30,7 +30,7 @@ MemberId = tuple[int, str]
 Since = tuple[tuple[int, int], ...]
 """The first tuple that a view sees of each stream, by the stream's oid."""
 
-_ROWS = Computed("COUNT(*)", (), None)
+_ROWS = Computed("COUNT(_1)", (exp.Star(),), None)
 _ALIAS = "t"
 
 
@@ -278,7 +278,7 @@ def _narrowed(computed: Computed, conditions: Sequence[exp.Expr]) -> Computed:
 
 def _cannot_fail(computed: Computed) -> bool:
     """Whether it does no harm to compute a column's inputs for rows that its view does not want."""
-    return all(isinstance(node, exp.Column) for node in computed.inputs)
+    return all(isinstance(node, (exp.Column, exp.Literal, exp.Star)) for node in computed.inputs)
 
 
 def _only_alias(trees: Sequence[exp.Expr]) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -159,9 +159,18 @@ def _held_starts(execution: Execution, view: ContinuousView, verb: str) -> dict[
 
 def _difference(left: pa.Table, right: pa.Table) -> int:
     """How many rows of one table are not in the other, counting duplicates."""
-    rows = Counter(zip(*(map(str, column.to_pylist()) for column in left.columns), strict=True))
-    rows.subtract(Counter(zip(*(map(str, column.to_pylist()) for column in right.columns), strict=True)))
+    rows = Counter(_comparable(left))
+    rows.subtract(Counter(_comparable(right)))
     return sum(count for count in rows.values() if count > 0)
+
+
+def _comparable(rows: pa.Table) -> Iterator[tuple[str, ...]]:
+    """Rows as texts. The last digits of a sum of floats depend on the order of its terms: nine are compared."""
+    return zip(*(map(_shown, column.to_pylist()) for column in rows.columns), strict=True)
+
+
+def _shown(value: object) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def _statics(services: Services, relation: Relation, plan: SplitPlan) -> dict[str, FileInput]:
