@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from millpond.plan.pipelines import Grouping
 from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
-from millpond.run.merge import KeptParts, Merge, key_of
+from millpond.run.merge import KeptParts, Merge, Texts, key_of
 from millpond.spark.runner import FileInput, Frame, Runner
 from millpond.state.parts import PartStore
 from millpond.state.records import Link, Part, StateRecord
@@ -160,7 +160,7 @@ class KeptState:
         schema = ", ".join(f"{column.name} {column.type}" for column in grouping.columns)
         keys = tuple(key.name for key in grouping.keys)
         kept = KeptParts(self.parts, parts, schema, keys, lambda source: f"SELECT {names} FROM {source}")
-        query = Merge(runner, grouping, kept, chunks, self.statics).query()
+        query = Merge(runner.buckets, Texts(f"state_{self.oid}"), grouping, kept, chunks, self.statics).query()
         return runner.frame(query.text, query.inputs, self.tag)
 
 

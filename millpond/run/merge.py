@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from millpond.plan.pipelines import Grouping, StreamPipeline
 from millpond.relation import Relation
-from millpond.spark.runner import FileInput, Input, QueryInput, Runner, StateInput
+from millpond.spark.runner import FileInput, Input, QueryInput, StateInput
+from millpond.sql.bind import BoundQuery
 from millpond.sql.translate import relation_key
 from millpond.state.parts import PartStore
 from millpond.state.records import Part
@@ -37,18 +38,40 @@ class KeptParts:
         return sum(part.rows for part in self.parts)
 
 
+class Texts:
+    """Names for inputs, the same ones for each query of one owner, and so the texts that were printed with them.
+
+    An owner runs one query at a time.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+        self._printed: dict[tuple[int, str], tuple[StreamPipeline | BoundQuery, str]] = {}
+
+    def name(self, *parts: object) -> str:
+        return "_".join((self._prefix, *map(str, parts)))
+
+    def text(self, printable: StreamPipeline | BoundQuery, names: Mapping[str, str]) -> str:
+        """A pipeline as Spark SQL; it is kept alive, so that nothing else has its id."""
+        key = (id(printable), next(iter(names.values()), ""))
+        if key not in self._printed:
+            self._printed[key] = (printable, printable.to_spark(names))
+        return self._printed[key][1]
+
+
 class Merge:
     """Builds the query for one grouping from what was kept and what is new."""
 
     def __init__(
         self,
-        runner: Runner,
+        buckets: int,
+        texts: Texts,
         grouping: Grouping,
         kept: KeptParts,
         chunks: Mapping[int, Chunk],
         statics: Mapping[str, FileInput],
     ) -> None:
-        self._runner, self._grouping, self._kept, self._statics = runner, grouping, kept, statics
+        self._buckets, self._texts, self._grouping, self._kept, self._statics = buckets, texts, grouping, kept, statics
         self._chunks = [
             (pipeline, chunks[pipeline.stream.oid]) for pipeline in grouping.pipelines if pipeline.stream.oid in chunks
         ]
@@ -74,13 +97,15 @@ class Merge:
         given[key_of(pipeline.stream)] = FileInput(
             paths, pipeline.stream.columns, is_stream=True, tids=tids, single=self._small
         )
-        names = {key: self._runner.new_name() for key in given}
+        names = {
+            key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(given)
+        }
         self._inputs.update({names[key]: one for key, one in given.items()})
-        return pipeline.to_spark(names)
+        return self._texts.text(pipeline, names)
 
     def _kept_sources(self) -> list[str]:
         """The parts: those with buckets as they are, so that merging them needs no shuffle, and the others."""
-        buckets = 0 if self._small else self._runner.buckets
+        buckets = 0 if self._small else self._buckets
         bucketed = [part for part in self._kept.parts if buckets and part.buckets == buckets]
         others = [part for part in self._kept.parts if part not in bucketed]
         sources = [self._read(bucketed, buckets)] if bucketed else []
@@ -93,7 +118,7 @@ class Merge:
         return sources
 
     def _read(self, parts: Sequence[Part], buckets: int) -> str:
-        name = self._runner.new_name()
+        name = self._texts.name(self._grouping.name, "parts", buckets)
         paths = self._kept.store.paths(parts)
         keys = self._kept.keys if buckets else ()
         self._inputs[name] = StateInput(paths, self._kept.schema, buckets, keys, single=self._small)

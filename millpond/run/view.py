@@ -24,10 +24,14 @@ from millpond.plan.pipelines import SplitPlan
 from millpond.plan.shared import Member, MemberId
 from millpond.relation import Relation
 from millpond.run.kept import Costs, KeptState
-from millpond.run.merge import KeptParts, Merge
+from millpond.run.merge import KeptParts, Merge, Texts
 from millpond.spark.runner import FileInput, Input, QueryInput, Runner
 from millpond.state.records import StateRecord, ViewRecord
 from millpond.stream import Chunk, StreamRelation
+
+READ_ALONG_FILES = 6
+READ_ALONG_ROWS = 20_000
+"""A reader that takes along more than this asks the background for a tick, so that the next reader finds less."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,11 @@ class _Seen:
     records: Mapping[str, StateRecord]
     chunks: Mapping[str, Mapping[int, Chunk]]
 
+    def much_read_along(self) -> set[int]:
+        """Streams of which the read took along so much that it made a difference."""
+        chunks = [item for by_stream in self.chunks.values() for item in by_stream.items()]
+        return {oid for oid, chunk in chunks if chunk.rows > READ_ALONG_ROWS or len(chunk.files) > READ_ALONG_FILES}
+
 
 @dataclass
 class ContinuousView:
@@ -67,12 +76,16 @@ class ContinuousView:
     error: MillpondError | None = None
     costs: Costs = field(default_factory=Costs)
     pins: Pins = field(default_factory=Pins)
+    ask_for_tick: Callable[[int], None] = lambda _: None
     lock: threading.RLock = field(default_factory=threading.RLock)
     _answer: Answer | None = None
     _file: tuple[Answer, Path] | None = None
 
     def member_id(self, grouping: str) -> MemberId:
         return self.relation.oid, grouping
+
+    def __post_init__(self) -> None:
+        self.texts = Texts(f"view_{self.relation.oid}")
 
     @property
     def lag(self) -> int:
@@ -112,6 +125,8 @@ class ContinuousView:
                 started = time.perf_counter()
                 rows = self._computed(runner, tag, live, seen)
                 self.costs.add(started)
+                for oid in seen.much_read_along():
+                    self.ask_for_tick(oid)
             self._answer = Answer((ends, token), rows, time.time(), ends)
             return self._answer
 
@@ -145,15 +160,16 @@ class ContinuousView:
     def _computed(self, runner: Runner, tag: str, live: Mapping[str, Input], seen: _Seen) -> pa.Table:
         states = {grouping.key: self._merged(runner, grouping.name, seen) for grouping in self.plan.groupings}
         given: dict[str, Input] = {**self.statics, **live, **states}
-        names = {reference.key: runner.new_name() for reference in self.plan.upper.relations}
+        read = dict.fromkeys(reference.key for reference in self.plan.upper.relations)
+        names = {key: self.texts.name("upper", place) for place, key in enumerate(read)}
         inputs = {name: given[key] for key, name in names.items()}
-        return runner.frame(self.plan.upper.to_spark(names), inputs, tag).collect()
+        return runner.frame(self.texts.text(self.plan.upper, names), inputs, tag).collect()
 
     def _merged(self, runner: Runner, name: str, seen: _Seen) -> QueryInput:
         member = self.members[name]
         parts = seen.records[name].parts
         kept = KeptParts(self.states[name].parts, parts, member.schema, member.keys, member.select)
-        return Merge(runner, member.grouping, kept, seen.chunks[name], self.statics).query()
+        return Merge(runner.buckets, self.texts, member.grouping, kept, seen.chunks[name], self.statics).query()
 
     # -- the answer as a file ------------------------------------------------------------------------------
 

@@ -61,6 +61,7 @@ class ViewStore:
         self._views: dict[int, ContinuousView] = {}
         self._states: dict[int, KeptState] = {}
         self._maintainers: dict[int, Maintainer] = {}
+        self._asked: set[int] = set()
         self._wake = threading.Event()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
@@ -183,6 +184,7 @@ class ViewStore:
     ) -> ContinuousView:
         streams = {oid: self._streams.get(stream) for oid, stream in made.streams.items()}
         view = ContinuousView(made.relation, made.plan, made.statics, record, states, members, streams, error)
+        view.ask_for_tick = self._ask_for_tick
         with self._lock:
             self._views[made.relation.oid] = view
         return view
@@ -194,7 +196,7 @@ class ViewStore:
                 self._maintainers[stream.oid] = Maintainer(
                     stream, opened, self._runner, self._catalog.commit_kept, self._set_aside
                 )
-                opened.followers.on_full = self._wake.set
+                opened.followers.on_full = self._ask_for_tick
             return self._maintainers[stream.oid]
 
     # -- using ---------------------------------------------------------------------------------------------
@@ -272,17 +274,26 @@ class ViewStore:
                 self._thread = threading.Thread(target=self._run, name="millpond-views", daemon=True)
                 self._thread.start()
 
+    def _ask_for_tick(self, stream: int | None = None) -> None:
+        """Have the background tick soon: for a stream, or where a writer waits for room, for all."""
+        with self._lock:
+            self._asked |= set(self._maintainers) if stream is None else {stream}
+        self._wake.set()
+
     def _run(self) -> None:
         while not self._closing.is_set():
-            full = self._wake.wait(LOOK_INTERVAL_S)
+            self._wake.wait(LOOK_INTERVAL_S)
             self._wake.clear()
             with self._lock:
-                maintainers = list(self._maintainers.values())
-            for maintainer in maintainers:
+                asked, self._asked = self._asked, set()
+                maintainers = dict(self._maintainers)
+            for oid, maintainer in maintainers.items():
                 pending = maintainer.pending()
-                if not self._closing.is_set() and (pending >= self._chunk_rows or (full and pending)):
+                if self._closing.is_set():
+                    return
+                if pending >= self._chunk_rows or (pending and oid in asked):
                     self._tick(maintainer)
-                elif not self._closing.is_set():
+                else:
                     _attempt(maintainer.compact, maintainer.relation)
 
     @staticmethod

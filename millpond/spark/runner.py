@@ -25,6 +25,8 @@ ROW_COLUMN = "__row"
 _TID = "CAST(substring(_metadata.file_name, 1, 20) AS BIGINT) + _metadata.row_index AS tid"
 """A segment's file name starts with its first tid, in 20 digits."""
 
+_WITH = "WITH "
+
 _VIEWS_KEPT = 64
 """Stable inputs that stay defined between statements: defining one costs as much as a small query."""
 
@@ -75,7 +77,8 @@ class QueryInput:
     inputs: Mapping[str, Input]
 
 
-Input: TypeAlias = "FileInput | ArrowInput | StateInput | QueryInput"
+Stored: TypeAlias = "FileInput | ArrowInput | StateInput"
+Input: TypeAlias = "Stored | QueryInput"
 
 
 class Frame:
@@ -124,8 +127,9 @@ class Runner:
 
     def frame(self, sql: str, inputs: Mapping[str, Input], tag: str) -> Frame:
         """Analyse a query whose relations are `inputs`, by the names that the text uses."""
-        with self.job(tag), self._defined(inputs):
-            return Frame(self, self.session.sql(sql), tag)
+        text, stored = _inlined(sql, inputs)
+        with self.job(tag), self._defined(stored):
+            return Frame(self, self.session.sql(text), tag)
 
     def from_arrow(self, rows: pa.Table) -> DataFrame:
         # An empty chunk in the middle makes Spark lose the rows of others.
@@ -154,7 +158,7 @@ class Runner:
             context.removeJobTag(tag)
 
     @contextmanager
-    def _defined(self, inputs: Mapping[str, Input]) -> Iterator[None]:
+    def _defined(self, inputs: Mapping[str, Stored]) -> Iterator[None]:
         """Inputs as temporary views. A frame, once analysed, no longer needs them."""
         stable = [name for name, given in inputs.items() if isinstance(given, FileInput) and given.stable]
         with self._lock:
@@ -169,17 +173,14 @@ class Runner:
         finally:
             self._forget([name for name in inputs if name not in stable], stable)
 
-    def _define(self, name: str, given: Input) -> None:
+    def _define(self, name: str, given: Stored) -> None:
         self._dataframe(given).createOrReplaceTempView(name)
 
-    def _dataframe(self, given: Input) -> DataFrame:
+    def _dataframe(self, given: Stored) -> DataFrame:
         if isinstance(given, ArrowInput):
             return self.from_arrow(given.rows)
         if isinstance(given, StateInput):
             return self._state(given)
-        if isinstance(given, QueryInput):
-            with self._defined(given.inputs):
-                return self.session.sql(given.text)
         return self._read(given)
 
     def _state(self, given: StateInput) -> DataFrame:
@@ -224,6 +225,29 @@ class Runner:
         if given.row_ids:
             types += [(FILE_COLUMN, "STRING"), (ROW_COLUMN, "BIGINT")]
         return self.session.range(0).selectExpr(*(f"CAST(NULL AS {kind}) AS {quote(name)}" for name, kind in types))
+
+
+def _inlined(sql: str, inputs: Mapping[str, Input]) -> tuple[str, dict[str, Stored]]:
+    """The text with the queries among its inputs in front of it, and the other inputs of all of them.
+
+    Defining a query as a relation of its own would cost as much as a small job.
+
+    >>> _inlined("SELECT * FROM q", {"q": QueryInput("SELECT 1", {})})
+    ('WITH q AS (SELECT 1) SELECT * FROM q', {})
+    """
+    stored: dict[str, Stored] = {}
+    queries: list[str] = []
+    for name, given in inputs.items():
+        if isinstance(given, QueryInput):
+            text, below = _inlined(given.text, given.inputs)
+            queries.append(f"{name} AS ({text})")
+            stored |= below
+        else:
+            stored[name] = given
+    if not queries:
+        return sql, stored
+    own = f", {sql.removeprefix(_WITH)}" if sql.startswith(_WITH) else f" {sql}"
+    return f"{_WITH}{', '.join(queries)}{own}", stored
 
 
 def _within(dataframe: DataFrame, tids: tuple[int, int] | None) -> DataFrame:
