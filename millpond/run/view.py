@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -162,7 +162,7 @@ class ContinuousView:
         given: dict[str, Input] = {**self.statics, **live, **states}
         read = dict.fromkeys(reference.key for reference in self.plan.upper.relations)
         names = {key: self.texts.name("upper", place) for place, key in enumerate(read)}
-        inputs = {name: given[key] for key, name in names.items()}
+        inputs = {name: _changeable(given[key]) for key, name in names.items()}
         return runner.frame(self.texts.text(self.plan.upper, names), inputs, tag).collect()
 
     def _merged(self, runner: Runner, name: str, seen: _Seen) -> QueryInput:
@@ -193,3 +193,8 @@ class ContinuousView:
             path = self._file[1]
             self.pins.when_unused(path, partial(path.unlink, missing_ok=True))
             self._file = None
+
+
+def _changeable(given: Input) -> Input:
+    """An input whose name means other files the next time."""
+    return replace(given, stable=False) if isinstance(given, FileInput) else given
