@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from millpond.plan.pipelines import Grouping, SplitPlan, StateColumn, StreamPipeline
+from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StateColumn, StreamPipeline
 from millpond.plan.shared import SharedGrouping
 from millpond.relation import Relation
 from millpond.sql.translate import relation_key
@@ -13,6 +13,9 @@ from millpond.sql.translate import relation_key
 def describe(plan: SplitPlan) -> list[str]:
     """The pipelines with their Spark SQL, what the state keeps, and which tables are pinned: one line of text each."""
     lines = [f"notice: {notice}" for notice in plan.notices]
+    for static in plan.statics:
+        names = {relation_key(one.schema, one.name): one.name for one in static.tables}
+        lines += [f"static pipeline {static.name}", f"  {static.to_spark(names)}"]
     for grouping in plan.groupings:
         lines += _described(grouping)
     names = {reference.key: reference.relation.name for reference in plan.upper.relations}
@@ -53,6 +56,9 @@ def mermaid(plan: SplitPlan) -> str:
     """The plan as a flow chart: rows flow up from streams and tables to the answer."""
     lines = ["flowchart BT", '  answer(["answer"])', '  upper["upper pipeline"] --> answer']
     relations = {one.name: one for one in (*plan.pinned, *plan.live)}
+    for static in plan.statics:
+        lines.append(f'  {static.name}["static pipeline"]')
+        lines += [f"  {_node(one)} --> {static.name}" for one in static.tables]
     for grouping in plan.groupings:
         lines += _drawn(grouping)
         relations |= {line.stream.name: line.stream for line in grouping.pipelines}
@@ -73,7 +79,7 @@ def _drawn(grouping: Grouping) -> list[str]:
 
 
 def _node(relation: Relation) -> str:
-    return f"relation_{relation.oid}"
+    return relation.name if relation.schema == STATE_SCHEMA else f"relation_{relation.oid}"
 
 
 def _label(parts: Iterable[str]) -> str:

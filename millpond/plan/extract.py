@@ -20,13 +20,13 @@ from millpond.plan.ctes import with_ctes
 from millpond.plan.expressions import exact
 from millpond.plan.kept import NO_CALLS, Kept, keep
 from millpond.plan.lift import Lift
-from millpond.plan.pipelines import Grouping, StreamPipeline
+from millpond.plan.pipelines import Grouping, StreamPipeline, relations_read
 from millpond.plan.rows import by_stream
 from millpond.plan.rules import check_grouping
+from millpond.plan.statics import RegisterStatic, lift_statics
 from millpond.plan.trees import aggregate_calls, alias_of, own_aliases, raw_items, stream_of, streams_in
 from millpond.relation import TID
-from millpond.sql.from_clause import relations_of
-from millpond.sql.nodes import annotate, conjunction, identifier, note_of, typed
+from millpond.sql.nodes import annotate, conjunction, identifier, typed
 from millpond.types import BOOLEAN
 
 Register = Callable[[Grouping], Grouping]
@@ -35,7 +35,7 @@ Register = Callable[[Grouping], Grouping]
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 
 
-def extract(select: exp.Expr, alias: str, register: Register) -> exp.Select:
+def extract(select: exp.Expr, alias: str, register: Register, register_static: RegisterStatic) -> exp.Select:
     """The SELECT that reads the state, under the given alias, in the place of the one that groups a stream."""
     check_grouping(select)
     where, correlations = uncorrelated(select)
@@ -44,9 +44,12 @@ def extract(select: exp.Expr, alias: str, register: Register) -> exp.Select:
     regroups = bool(correlations) or _has_sets(select)
     lift = Lift(keys, kept, own_aliases(select), alias, regroups=regroups)
     made = _regrouping(select, lift, correlations) if regroups else _finalizing(select, lift)
-    pipelines = _pipelines(_rows(select, where, lift.keys, kept), select)
+    rows = _rows(select, where, lift.keys, kept)
+    lift_statics(rows, select, register_static)
+    pipelines = _pipelines(rows, select)
+    condition = rows.args["where"].this if rows.args.get("where") else None
     grouping = register(
-        Grouping("", pipelines, lift.columns(), lift.types(), kept.columns, kept.computed, where, kept.subtractable)
+        Grouping("", pipelines, lift.columns(), lift.types(), kept.columns, kept.computed, condition, kept.subtractable)
     )
     table = exp.Table(this=identifier(grouping.name), alias=exp.TableAlias(this=identifier(alias)))
     made.set("from_", exp.From(this=annotate(table, relation=grouping.relation)))
@@ -136,9 +139,7 @@ def _pipelines(rows: exp.Select, place: exp.Expr) -> tuple[StreamPipeline, ...]:
 
 def _pipeline(tree: exp.Expr) -> StreamPipeline:
     stream = streams_in(tree)[0]
-    read = [note_of(table).relation for table in relations_of(tree)]
-    statics = {(one.schema, one.name): one for one in read if one is not None and one != stream}
-    return StreamPipeline(stream, tuple(statics.values()), tree)
+    return StreamPipeline(stream, tuple(one for one in relations_read(tree) if one != stream), tree)
 
 
 # -- above: reading the state ---------------------------------------------------------------------------------

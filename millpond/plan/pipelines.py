@@ -17,6 +17,8 @@ from millpond.errors import InternalError
 from millpond.plan.expressions import merge_text, partial_node
 from millpond.relation import Column, Relation
 from millpond.sql.bind import BoundQuery
+from millpond.sql.from_clause import relations_of
+from millpond.sql.nodes import note_of
 from millpond.sql.spark_queries import unambiguous_aliases
 from millpond.sql.spark_text import spark_text
 from millpond.sql.translate import Translation, by_name, relation_key, translate
@@ -64,10 +66,33 @@ class Computed:
 
 
 @dataclass(frozen=True)
+class StaticPipeline:
+    """What a stream pipeline reads besides its stream, computed once from the tables at the view's creation."""
+
+    name: str
+    columns: tuple[Column, ...]
+    tree: exp.Expr
+
+    @property
+    def relation(self) -> Relation:
+        """Its rows as a relation."""
+        return Relation(0, self.name, "system", self.columns, schema=STATE_SCHEMA)
+
+    @property
+    def tables(self) -> tuple[Relation, ...]:
+        """What it reads."""
+        return relations_read(self.tree)
+
+    def to_spark(self, spark_names: Mapping[str, str]) -> str:
+        """Spark SQL; `spark_names` maps the keys of the tables to temporary views."""
+        return _printed(self.tree, spark_names)
+
+
+@dataclass(frozen=True)
 class StreamPipeline:
     """Turns one chunk of a stream into a partial: rows of the grouping's keys and partials.
 
-    `statics` are the other relations it reads. Their contents must stay as they were when the view was created.
+    `statics` are the other relations it reads: static pipelines, and tables as they were when the view was created.
     """
 
     stream: Relation
@@ -76,8 +101,7 @@ class StreamPipeline:
 
     def to_spark(self, spark_names: Mapping[str, str]) -> str:
         """Spark SQL; `spark_names` maps the keys of the stream and the statics to temporary views."""
-        made = translate(self.tree, Translation(by_name(spark_names), _no_constant))
-        return spark_text(unambiguous_aliases(made))
+        return _printed(self.tree, spark_names)
 
 
 @dataclass(frozen=True)
@@ -132,10 +156,22 @@ class SplitPlan:
     """
 
     groupings: tuple[Grouping, ...]
+    statics: tuple[StaticPipeline, ...]
     upper: BoundQuery
     pinned: tuple[Relation, ...]
     live: tuple[Relation, ...]
     notices: tuple[str, ...]
+
+
+def relations_read(tree: exp.Expr) -> tuple[Relation, ...]:
+    """The relations in a bound tree, each once."""
+    found = (note_of(table).relation for table in relations_of(tree))
+    return tuple({(one.schema, one.name): one for one in found if one is not None}.values())
+
+
+def _printed(tree: exp.Expr, spark_names: Mapping[str, str]) -> str:
+    made = translate(tree, Translation(by_name(spark_names), _no_constant))
+    return spark_text(unambiguous_aliases(made))
 
 
 def _no_constant(name: str) -> datetime | str:

@@ -8,7 +8,8 @@ The algorithm, a few passes over the bound tree:
    DISTINCT or by aggregates. If it does not, the query is refused.
 4. Check what is below such a grouping: it has to let rows flow (`rules`).
 5. Cut the grouping out (`extract`): its FROM, WHERE, keys and the arguments of its aggregates become a stream pipeline,
-   one for each stream of a UNION ALL. The table of aggregates says what to keep for each call (`aggregates`, `kept`).
+   one for each stream of a UNION ALL. What it reads besides the stream becomes static pipelines (`statics`). The table
+   of aggregates says what to keep for each call (`aggregates`, `kept`).
 6. In its place goes a SELECT that reads the merged state, in which keys are columns and aggregates are finalized
    (`lift`). Equal groupings are kept once.
 7. What is left is the upper pipeline: an ordinary query over states and tables.
@@ -35,7 +36,7 @@ from sqlglot import exp
 from millpond.errors import MillpondError, SqlState
 from millpond.plan.ctes import prune, unfold_streams
 from millpond.plan.extract import extract
-from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan
+from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StaticPipeline
 from millpond.plan.rows import drop_orders
 from millpond.plan.rules import ungrouped
 from millpond.plan.trees import is_grouping, is_raw, mentions_stream, raw_items
@@ -58,9 +59,11 @@ def split(bound: BoundQuery) -> SplitPlan:
     prune(tree)
     references = tuple(RelationRef(relation) for relation in _relations(tree))
     upper = BoundQuery(tree, bound.columns, references, bound.names)
-    pinned = _distinct([static for one in cutter.groupings for line in one.pipelines for static in line.statics])
+    below = [static for one in cutter.groupings for line in one.pipelines for static in line.statics]
+    below += [table for static in cutter.statics for table in static.tables]
+    pinned = [one for one in _distinct(below) if one.schema != STATE_SCHEMA]
     live = [one for one in _distinct(_relations(tree)) if one.schema != STATE_SCHEMA and one not in pinned]
-    return SplitPlan(tuple(cutter.groupings), upper, tuple(pinned), tuple(live), tuple(notices))
+    return SplitPlan(tuple(cutter.groupings), tuple(cutter.statics), upper, tuple(pinned), tuple(live), tuple(notices))
 
 
 class _Cutter:
@@ -68,6 +71,7 @@ class _Cutter:
 
     def __init__(self) -> None:
         self.groupings: list[Grouping] = []
+        self.statics: list[StaticPipeline] = []
         self._occurrences = 0
 
     def cut(self, node: exp.Expr) -> exp.Expr:
@@ -79,7 +83,7 @@ class _Cutter:
                 raise ungrouped(node)
             alias = f"merged_{self._occurrences}"
             self._occurrences += 1
-            node = _put(node, extract(node, alias, self._register))
+            node = _put(node, extract(node, alias, self._register, self._register_static))
         for name, value in list(node.args.items()):
             if isinstance(value, list):
                 node.set(name, [self.cut(one) if isinstance(one, exp.Expr) else one for one in value])
@@ -93,6 +97,14 @@ class _Cutter:
                 return known
         named = replace(made, name=f"state_{len(self.groupings)}")
         self.groupings.append(named)
+        return named
+
+    def _register_static(self, made: StaticPipeline) -> StaticPipeline:
+        for known in self.statics:
+            if replace(made, name=known.name) == known:
+                return known
+        named = replace(made, name=f"static_{len(self.statics)}")
+        self.statics.append(named)
         return named
 
 

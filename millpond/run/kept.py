@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 
 from millpond.plan.pipelines import Grouping
 from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
-from millpond.run.merge import KeptParts, Merge, Texts, key_of
-from millpond.spark.runner import FileInput, Frame, Runner
+from millpond.run.merge import KeptParts, Merge, Texts
+from millpond.run.statics import Statics, key_of
+from millpond.spark.runner import Frame, Runner
 from millpond.state.parts import PartStore
 from millpond.state.records import Link, Part, StateRecord
 from millpond.stream import Chunk, Follower
@@ -42,7 +43,7 @@ class Costs:
 
 @dataclass
 class KeptState:
-    """One state. `statics` are the tables joined below its grouping, as they were when the first view was created.
+    """One state. `statics` is what the first of its views reads below its grouping besides the streams.
 
     `lock` guards what readers and members see; `tick_lock` is held while parts are made, until they are shown.
     """
@@ -50,7 +51,7 @@ class KeptState:
     oid: int
     shared: SharedGrouping
     record: StateRecord
-    statics: Mapping[str, FileInput]
+    statics: Statics
     parts: PartStore
     followers: Mapping[int, Follower]
     costs: Costs = field(default_factory=Costs)
@@ -65,10 +66,10 @@ class KeptState:
 
     # -- members -------------------------------------------------------------------------------------------
 
-    def accepts(self, grouping: Grouping, statics: Mapping[str, FileInput]) -> bool:
+    def accepts(self, grouping: Grouping, statics: Statics) -> bool:
         """Whether a grouping over the same tables can join."""
         own = {key_of(static): None for pipeline in grouping.pipelines for static in pipeline.statics}
-        same_tables = all(self.statics.get(key) == statics[key] for key in own)
+        same_tables = all(self.statics.definition(key) == statics.definition(key) for key in own)
         return not self.closed and same_tables and self.shared.accepts(grouping)
 
     def join(self, member_id: MemberId, grouping: Grouping, since: Since) -> Member:

@@ -6,21 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from millpond.plan.pipelines import Grouping, StreamPipeline
-from millpond.relation import Relation
+from millpond.run.statics import Statics, key_of
 from millpond.spark.runner import FileInput, Input, QueryInput, StateInput
 from millpond.sql.bind import BoundQuery
-from millpond.sql.translate import relation_key
 from millpond.state.parts import PartStore
 from millpond.state.records import Part
 from millpond.stream import Chunk
 
 SMALL_ROWS_MAX = 200_000
 """Up to so many rows are merged in one task: a shuffle would take longer than the work."""
-
-
-def key_of(relation: Relation) -> str:
-    """A relation's name in the mappings that pipelines are printed with."""
-    return relation_key(relation.schema, relation.name)
 
 
 @dataclass(frozen=True)
@@ -69,7 +63,7 @@ class Merge:
         grouping: Grouping,
         kept: KeptParts,
         chunks: Mapping[int, Chunk],
-        statics: Mapping[str, FileInput],
+        statics: Statics,
     ) -> None:
         self._buckets, self._texts, self._grouping, self._kept, self._statics = buckets, texts, grouping, kept, statics
         self._chunks = [

@@ -25,6 +25,7 @@ from millpond.plan.shared import Member, MemberId
 from millpond.relation import Relation
 from millpond.run.kept import Costs, KeptState
 from millpond.run.merge import KeptParts, Merge, Texts
+from millpond.run.statics import Statics
 from millpond.spark.runner import FileInput, Input, QueryInput, Runner
 from millpond.state.records import StateRecord, ViewRecord
 from millpond.stream import Chunk, StreamRelation
@@ -60,7 +61,7 @@ class _Seen:
 
 @dataclass
 class ContinuousView:
-    """One view. `statics` are the tables joined below its groupings, pinned to their version at creation.
+    """One view. `statics` is what is joined below its groupings, from tables as they were at its creation.
 
     `states` are where its groupings are kept, as `members` among those of other views. A view with an `error` was set
     aside.
@@ -68,7 +69,7 @@ class ContinuousView:
 
     relation: Relation
     plan: SplitPlan
-    statics: Mapping[str, FileInput]
+    statics: Statics
     record: ViewRecord
     states: Mapping[str, KeptState]
     members: Mapping[str, Member]
@@ -159,7 +160,7 @@ class ContinuousView:
 
     def _computed(self, runner: Runner, tag: str, live: Mapping[str, Input], seen: _Seen) -> pa.Table:
         states = {grouping.key: self._merged(runner, grouping.name, seen) for grouping in self.plan.groupings}
-        given: dict[str, Input] = {**self.statics, **live, **states}
+        given: dict[str, Input] = {**self.statics.pinned, **live, **states}
         read = dict.fromkeys(reference.key for reference in self.plan.upper.relations)
         names = {key: self.texts.name("upper", place) for place, key in enumerate(read)}
         inputs = {name: _changeable(given[key]) for key, name in names.items()}

@@ -18,8 +18,9 @@ from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
 from millpond.relation import Relation
 from millpond.run.kept import KeptState
 from millpond.run.maintainer import Maintainer
+from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
-from millpond.spark.runner import FileInput, Input, Runner
+from millpond.spark.runner import Input, Runner
 from millpond.state.parts import PartStore
 from millpond.state.records import Failure, Link, StateRecord, ViewRecord
 from millpond.streams import StreamStore
@@ -35,11 +36,11 @@ LOOK_INTERVAL_S = 0.2
 
 @dataclass(frozen=True)
 class ViewPlan:
-    """What a view is made from: its split query, and the tables below its groupings as they were at its creation."""
+    """What a view is made from: its split query, and what is below its groupings besides the streams."""
 
     relation: Relation
     plan: SplitPlan
-    statics: Mapping[str, FileInput]
+    statics: Statics
 
     @property
     def streams(self) -> dict[int, Relation]:

@@ -16,7 +16,7 @@ from millpond.plan.pipelines import SplitPlan
 from millpond.plan.split import split
 from millpond.relation import Column, Relation
 from millpond.result import Notice, Result, ResultColumn
-from millpond.run.merge import key_of
+from millpond.run.statics import Statics, key_of
 from millpond.run.view import ContinuousView
 from millpond.run.views import ViewPlan, streams_of
 from millpond.services import Services
@@ -109,7 +109,7 @@ def verify(execution: Execution, statement: VerifyView) -> Result:
             paths = tuple(str(file.path) for file in chunk.files)
             own[stream.name] = FileInput(paths, stream.columns, is_stream=True, tids=(chunk.first, chunk.end))
         for table in view.plan.pinned:
-            own[table.name] = view.statics[key_of(table)]
+            own[table.name] = view.statics.pinned[key_of(table)]
         computed = execution.frame(execution.bind_view(relation), own=own).collect()
     missing, extra = _difference(computed, kept), _difference(kept, computed)
     columns = [ResultColumn("rows", BIGINT), ResultColumn("missing", BIGINT), ResultColumn("unexpected", BIGINT)]
@@ -173,10 +173,10 @@ def _shown(value: object) -> str:
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
-def _statics(services: Services, relation: Relation, plan: SplitPlan) -> dict[str, FileInput]:
-    """The pinned tables at the version that the view was created with."""
-    inputs = {}
+def _statics(services: Services, relation: Relation, plan: SplitPlan) -> Statics:
+    """What a view reads below its groupings, from the tables at the version that it was created with."""
+    pinned = {}
     for table in plan.pinned:
         files = services.tables.files_at(table.oid, relation.pinned[table.name])
-        inputs[key_of(table)] = FileInput(tuple(services.tables.paths(table.oid, files)), table.columns)
-    return inputs
+        pinned[key_of(table)] = FileInput(tuple(services.tables.paths(table.oid, files)), table.columns)
+    return Statics(pinned, plan.statics, services.runner, services.scratch)

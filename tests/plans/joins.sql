@@ -134,9 +134,11 @@ pinned tables: station, worker
 
 SELECT part, count(*) FROM part_usage WHERE station IN (SELECT id FROM station WHERE plant = 'Berlin') GROUP BY part;
 ----
+static pipeline static_0
+  SELECT `station`.`id` AS `id` FROM `station` AS `station` WHERE `station`.`plant` = 'Berlin'
 grouping state_0
   stream pipeline over "part_usage"
-    SELECT `part_usage`.`part` AS `k0`, COUNT(*) AS `p0` FROM `part_usage` AS `part_usage` WHERE `part_usage`.`station` IN (SELECT `station@`.`id` AS `id` FROM `station` AS `station@` WHERE `station@`.`plant` = 'Berlin') GROUP BY `part_usage`.`part`
+    SELECT `part_usage`.`part` AS `k0`, COUNT(*) AS `p0` FROM `part_usage` AS `part_usage` WHERE `part_usage`.`station` IN (SELECT `asked`.`id` AS `id` FROM `static_0` AS `asked`) GROUP BY `part_usage`.`part`
   key k0 STRING: part_usage.part
   partial p0 BIGINT: rows of count(*)
   merge
@@ -160,9 +162,11 @@ pinned tables: station
 
 SELECT part, count(*) FROM part_usage WHERE worker > (SELECT max(id) FROM station) GROUP BY part;
 ----
+static pipeline static_0
+  SELECT MAX(`station`.`id`) AS `max` FROM `station` AS `station`
 grouping state_0
   stream pipeline over "part_usage"
-    SELECT `part_usage`.`part` AS `k0`, COUNT(*) AS `p0` FROM `part_usage` AS `part_usage` WHERE `part_usage`.`worker` > (SELECT MAX(`station@`.`id`) AS `max` FROM `station` AS `station@`) GROUP BY `part_usage`.`part`
+    SELECT `part_usage`.`part` AS `k0`, COUNT(*) AS `p0` FROM `part_usage` AS `part_usage` WHERE `part_usage`.`worker` > (SELECT `asked`.`max` AS `max` FROM `static_0` AS `asked`) GROUP BY `part_usage`.`part`
   key k0 STRING: part_usage.part
   partial p0 BIGINT: rows of count(*)
   merge

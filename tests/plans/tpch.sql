@@ -49,9 +49,13 @@ WHERE c_mktsegment = 'BUILDING' AND c_custkey = o_custkey AND l_orderkey = o_ord
   AND o_orderdate < date '1995-03-15' AND l_shipdate > date '1995-03-15'
 GROUP BY l_orderkey, o_orderdate, o_shippriority ORDER BY revenue DESC, o_orderdate LIMIT 10;
 ----
+static pipeline static_0
+  SELECT `customer`.`c_custkey` AS `c_custkey` FROM `customer` AS `customer` WHERE `customer`.`c_mktsegment` = 'BUILDING'
+static pipeline static_1
+  SELECT `orders`.`o_custkey` AS `o_custkey`, `orders`.`o_orderdate` AS `o_orderdate`, `orders`.`o_orderkey` AS `o_orderkey`, `orders`.`o_shippriority` AS `o_shippriority` FROM `orders` AS `orders` WHERE `orders`.`o_orderdate` < CAST('1995-03-15' AS DATE)
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT `lineitem`.`l_orderkey` AS `k0`, `orders`.`o_orderdate` AS `k1`, `orders`.`o_shippriority` AS `k2`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `customer` AS `customer`, `orders` AS `orders`, `lineitem` AS `lineitem` WHERE ((((`customer`.`c_mktsegment` = 'BUILDING') AND (`customer`.`c_custkey` = `orders`.`o_custkey`)) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`orders`.`o_orderdate` < CAST('1995-03-15' AS DATE))) AND (`lineitem`.`l_shipdate` > CAST('1995-03-15' AS DATE)) GROUP BY `lineitem`.`l_orderkey`, `orders`.`o_orderdate`, `orders`.`o_shippriority`
+    SELECT `lineitem`.`l_orderkey` AS `k0`, `orders`.`o_orderdate` AS `k1`, `orders`.`o_shippriority` AS `k2`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `static_0` AS `customer`, `static_1` AS `orders`, `lineitem` AS `lineitem` WHERE ((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`lineitem`.`l_shipdate` > CAST('1995-03-15' AS DATE)) GROUP BY `lineitem`.`l_orderkey`, `orders`.`o_orderdate`, `orders`.`o_shippriority`
   key k0 INT: lineitem.l_orderkey
   key k1 DATE: orders.o_orderdate
   key k2 INT: orders.o_shippriority
@@ -81,16 +85,20 @@ WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND l_suppkey = s_suppke
 GROUP BY n_name ORDER BY revenue DESC;
 ----
 notice: ORDER BY is dropped: ask for the order when you query the view
+static pipeline static_0
+  SELECT `orders`.`o_custkey` AS `o_custkey`, `orders`.`o_orderkey` AS `o_orderkey` FROM `orders` AS `orders` WHERE (`orders`.`o_orderdate` >= CAST('1994-01-01' AS DATE)) AND (`orders`.`o_orderdate` < (CAST(CAST('1994-01-01' AS DATE) AS TIMESTAMP_NTZ) + MAKE_INTERVAL(0, 12, 0, 0, 0, 0, 0.000000)))
+static pipeline static_1
+  SELECT `region`.`r_regionkey` AS `r_regionkey` FROM `region` AS `region` WHERE `region`.`r_name` = 'ASIA'
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT `nation`.`n_name` AS `k0`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `customer` AS `customer`, `orders` AS `orders`, `lineitem` AS `lineitem`, `supplier` AS `supplier`, `nation` AS `nation`, `region` AS `region` WHERE ((((((((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`lineitem`.`l_suppkey` = `supplier`.`s_suppkey`)) AND (`customer`.`c_nationkey` = `supplier`.`s_nationkey`)) AND (`supplier`.`s_nationkey` = `nation`.`n_nationkey`)) AND (`nation`.`n_regionkey` = `region`.`r_regionkey`)) AND (`region`.`r_name` = 'ASIA')) AND (`orders`.`o_orderdate` >= CAST('1994-01-01' AS DATE))) AND (`orders`.`o_orderdate` < (CAST(CAST('1994-01-01' AS DATE) AS TIMESTAMP_NTZ) + MAKE_INTERVAL(0, 12, 0, 0, 0, 0, 0.000000))) GROUP BY `nation`.`n_name`
+    SELECT `nation`.`n_name` AS `k0`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `customer` AS `customer`, `static_0` AS `orders`, `lineitem` AS `lineitem`, `supplier` AS `supplier`, `nation` AS `nation`, `static_1` AS `region` WHERE (((((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`lineitem`.`l_suppkey` = `supplier`.`s_suppkey`)) AND (`customer`.`c_nationkey` = `supplier`.`s_nationkey`)) AND (`supplier`.`s_nationkey` = `nation`.`n_nationkey`)) AND (`nation`.`n_regionkey` = `region`.`r_regionkey`) GROUP BY `nation`.`n_name`
   key k0 STRING: nation.n_name
   partial p0 DECIMAL(36,4): total of sum(lineitem.l_extendedprice * (1 - lineitem.l_discount))
   merge
     SELECT k0, CAST(SUM(p0) AS DECIMAL(36,4)) AS p0 FROM state_0 GROUP BY k0
 upper pipeline
   SELECT CAST(`merged_0`.`k0` AS STRING) AS `c0`, CAST(`merged_0`.`p0` AS DECIMAL(36,4)) AS `c1` FROM `state_0` AS `merged_0`
-pinned tables: customer, orders, supplier, nation, region
+pinned tables: customer, supplier, nation, orders, region
 
 -- TPC-H 6
 SELECT sum(l_extendedprice * l_discount) AS revenue FROM lineitem
@@ -142,9 +150,15 @@ FROM (SELECT extract(year FROM o_orderdate) AS o_year, l_extendedprice * (1 - l_
 GROUP BY o_year ORDER BY o_year;
 ----
 notice: ORDER BY is dropped: ask for the order when you query the view
+static pipeline static_0
+  SELECT `part`.`p_partkey` AS `p_partkey` FROM `part` AS `part` WHERE `part`.`p_type` = 'ECONOMY ANODIZED STEEL'
+static pipeline static_1
+  SELECT `orders`.`o_custkey` AS `o_custkey`, `orders`.`o_orderdate` AS `o_orderdate`, `orders`.`o_orderkey` AS `o_orderkey` FROM `orders` AS `orders` WHERE `orders`.`o_orderdate` BETWEEN CAST('1995-01-01' AS DATE) AND CAST('1996-12-31' AS DATE)
+static pipeline static_2
+  SELECT `region`.`r_regionkey` AS `r_regionkey` FROM `region` AS `region` WHERE `region`.`r_name` = 'AMERICA'
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT CAST(`all_nations`.`o_year` AS DECIMAL(10,0)) AS `k0`, SUM(CAST(CASE WHEN `all_nations`.`nation` = 'BRAZIL' THEN `all_nations`.`volume` ELSE CAST(0 AS DECIMAL(26,4)) END AS DECIMAL(26,4))) AS `p0`, SUM(CAST(`all_nations`.`volume` AS DECIMAL(26,4))) AS `p1` FROM (SELECT CAST(YEAR(`orders`.`o_orderdate`) AS DECIMAL(10,0)) AS `o_year`, `lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS `volume`, `n2`.`n_name` AS `nation` FROM `part` AS `part`, `supplier` AS `supplier`, `lineitem` AS `lineitem`, `orders` AS `orders`, `customer` AS `customer`, `nation` AS `n1`, `nation` AS `n2`, `region` AS `region` WHERE (((((((((`part`.`p_partkey` = `lineitem`.`l_partkey`) AND (`supplier`.`s_suppkey` = `lineitem`.`l_suppkey`)) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`orders`.`o_custkey` = `customer`.`c_custkey`)) AND (`customer`.`c_nationkey` = `n1`.`n_nationkey`)) AND (`n1`.`n_regionkey` = `region`.`r_regionkey`)) AND (`region`.`r_name` = 'AMERICA')) AND (`supplier`.`s_nationkey` = `n2`.`n_nationkey`)) AND (`orders`.`o_orderdate` BETWEEN CAST('1995-01-01' AS DATE) AND CAST('1996-12-31' AS DATE))) AND (`part`.`p_type` = 'ECONOMY ANODIZED STEEL')) AS `all_nations` GROUP BY `all_nations`.`o_year`
+    SELECT CAST(`all_nations`.`o_year` AS DECIMAL(10,0)) AS `k0`, SUM(CAST(CASE WHEN `all_nations`.`nation` = 'BRAZIL' THEN `all_nations`.`volume` ELSE CAST(0 AS DECIMAL(26,4)) END AS DECIMAL(26,4))) AS `p0`, SUM(CAST(`all_nations`.`volume` AS DECIMAL(26,4))) AS `p1` FROM (SELECT CAST(YEAR(`orders`.`o_orderdate`) AS DECIMAL(10,0)) AS `o_year`, `lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS `volume`, `n2`.`n_name` AS `nation` FROM `static_0` AS `part`, `supplier` AS `supplier`, `lineitem` AS `lineitem`, `static_1` AS `orders`, `customer` AS `customer`, `nation` AS `n1`, `nation` AS `n2`, `static_2` AS `region` WHERE ((((((`part`.`p_partkey` = `lineitem`.`l_partkey`) AND (`supplier`.`s_suppkey` = `lineitem`.`l_suppkey`)) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`orders`.`o_custkey` = `customer`.`c_custkey`)) AND (`customer`.`c_nationkey` = `n1`.`n_nationkey`)) AND (`n1`.`n_regionkey` = `region`.`r_regionkey`)) AND (`supplier`.`s_nationkey` = `n2`.`n_nationkey`)) AS `all_nations` GROUP BY `all_nations`.`o_year`
   key k0 DECIMAL(10,0): all_nations.o_year
   partial p0 DECIMAL(36,4): total of sum(CASE WHEN all_nations.nation = 'BRAZIL' THEN all_nations.volume ELSE CAST(0 AS DECIMAL(26, 4)) END)
   partial p1 DECIMAL(36,4): total of sum(all_nations.volume)
@@ -152,7 +166,7 @@ grouping state_0
     SELECT k0, CAST(SUM(p0) AS DECIMAL(36,4)) AS p0, CAST(SUM(p1) AS DECIMAL(36,4)) AS p1 FROM state_0 GROUP BY k0
 upper pipeline
   SELECT CAST(`merged_0`.`k0` AS DECIMAL(10,0)) AS `c0`, CAST(CAST(`merged_0`.`p0` AS DECIMAL(38,18)) / `merged_0`.`p1` AS DECIMAL(38,18)) AS `c1` FROM `state_0` AS `merged_0`
-pinned tables: part, supplier, orders, customer, nation, region
+pinned tables: supplier, customer, nation, part, orders, region
 
 -- TPC-H 9
 SELECT nation, o_year, sum(amount) AS sum_profit
@@ -164,9 +178,11 @@ FROM (SELECT n_name AS nation, extract(year FROM o_orderdate) AS o_year,
 GROUP BY nation, o_year ORDER BY nation, o_year DESC;
 ----
 notice: ORDER BY is dropped: ask for the order when you query the view
+static pipeline static_0
+  SELECT `part`.`p_partkey` AS `p_partkey` FROM `part` AS `part` WHERE `part`.`p_name` LIKE '%green%'
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT CAST(`profit`.`nation` AS STRING) AS `k0`, CAST(`profit`.`o_year` AS DECIMAL(10,0)) AS `k1`, SUM(CAST(`profit`.`amount` AS DECIMAL(27,4))) AS `p0` FROM (SELECT `nation@`.`n_name` AS `nation`, CAST(YEAR(`orders`.`o_orderdate`) AS DECIMAL(10,0)) AS `o_year`, (`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`)) - (`partsupp`.`ps_supplycost` * `lineitem`.`l_quantity`) AS `amount` FROM `part` AS `part`, `supplier` AS `supplier`, `lineitem` AS `lineitem`, `partsupp` AS `partsupp`, `orders` AS `orders`, `nation` AS `nation@` WHERE ((((((`supplier`.`s_suppkey` = `lineitem`.`l_suppkey`) AND (`partsupp`.`ps_suppkey` = `lineitem`.`l_suppkey`)) AND (`partsupp`.`ps_partkey` = `lineitem`.`l_partkey`)) AND (`part`.`p_partkey` = `lineitem`.`l_partkey`)) AND (`orders`.`o_orderkey` = `lineitem`.`l_orderkey`)) AND (`supplier`.`s_nationkey` = `nation@`.`n_nationkey`)) AND (`part`.`p_name` LIKE '%green%')) AS `profit` GROUP BY `profit`.`nation`, `profit`.`o_year`
+    SELECT CAST(`profit`.`nation` AS STRING) AS `k0`, CAST(`profit`.`o_year` AS DECIMAL(10,0)) AS `k1`, SUM(CAST(`profit`.`amount` AS DECIMAL(27,4))) AS `p0` FROM (SELECT `nation@`.`n_name` AS `nation`, CAST(YEAR(`orders`.`o_orderdate`) AS DECIMAL(10,0)) AS `o_year`, (`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`)) - (`partsupp`.`ps_supplycost` * `lineitem`.`l_quantity`) AS `amount` FROM `static_0` AS `part`, `supplier` AS `supplier`, `lineitem` AS `lineitem`, `partsupp` AS `partsupp`, `orders` AS `orders`, `nation` AS `nation@` WHERE (((((`supplier`.`s_suppkey` = `lineitem`.`l_suppkey`) AND (`partsupp`.`ps_suppkey` = `lineitem`.`l_suppkey`)) AND (`partsupp`.`ps_partkey` = `lineitem`.`l_partkey`)) AND (`part`.`p_partkey` = `lineitem`.`l_partkey`)) AND (`orders`.`o_orderkey` = `lineitem`.`l_orderkey`)) AND (`supplier`.`s_nationkey` = `nation@`.`n_nationkey`)) AS `profit` GROUP BY `profit`.`nation`, `profit`.`o_year`
   key k0 STRING: profit.nation
   key k1 DECIMAL(10,0): profit.o_year
   partial p0 DECIMAL(37,4): total of sum(profit.amount)
@@ -174,7 +190,7 @@ grouping state_0
     SELECT k0, k1, CAST(SUM(p0) AS DECIMAL(37,4)) AS p0 FROM state_0 GROUP BY k0, k1
 upper pipeline
   SELECT CAST(`merged_0`.`k0` AS STRING) AS `c0`, CAST(`merged_0`.`k1` AS DECIMAL(10,0)) AS `c1`, CAST(`merged_0`.`p0` AS DECIMAL(37,4)) AS `c2` FROM `state_0` AS `merged_0`
-pinned tables: part, supplier, partsupp, orders, nation
+pinned tables: supplier, partsupp, orders, nation, part
 
 -- TPC-H 10
 SELECT c_custkey, c_name, sum(l_extendedprice * (1 - l_discount)) AS revenue, c_acctbal, n_name, c_address, c_phone, c_comment
@@ -183,9 +199,11 @@ WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND o_orderdate >= date 
   AND o_orderdate < date '1993-10-01' + interval '3 month' AND l_returnflag = 'R' AND c_nationkey = n_nationkey
 GROUP BY c_custkey, c_name, c_acctbal, c_phone, n_name, c_address, c_comment ORDER BY revenue DESC LIMIT 20;
 ----
+static pipeline static_0
+  SELECT `orders`.`o_custkey` AS `o_custkey`, `orders`.`o_orderkey` AS `o_orderkey` FROM `orders` AS `orders` WHERE (`orders`.`o_orderdate` >= CAST('1993-10-01' AS DATE)) AND (`orders`.`o_orderdate` < (CAST(CAST('1993-10-01' AS DATE) AS TIMESTAMP_NTZ) + MAKE_INTERVAL(0, 3, 0, 0, 0, 0, 0.000000)))
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT `customer`.`c_custkey` AS `k0`, `customer`.`c_name` AS `k1`, `customer`.`c_acctbal` AS `k2`, `customer`.`c_phone` AS `k3`, `nation`.`n_name` AS `k4`, `customer`.`c_address` AS `k5`, `customer`.`c_comment` AS `k6`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `customer` AS `customer`, `orders` AS `orders`, `lineitem` AS `lineitem`, `nation` AS `nation` WHERE (((((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`orders`.`o_orderdate` >= CAST('1993-10-01' AS DATE))) AND (`orders`.`o_orderdate` < (CAST(CAST('1993-10-01' AS DATE) AS TIMESTAMP_NTZ) + MAKE_INTERVAL(0, 3, 0, 0, 0, 0, 0.000000)))) AND (`lineitem`.`l_returnflag` = 'R')) AND (`customer`.`c_nationkey` = `nation`.`n_nationkey`) GROUP BY `customer`.`c_custkey`, `customer`.`c_name`, `customer`.`c_acctbal`, `customer`.`c_phone`, `nation`.`n_name`, `customer`.`c_address`, `customer`.`c_comment`
+    SELECT `customer`.`c_custkey` AS `k0`, `customer`.`c_name` AS `k1`, `customer`.`c_acctbal` AS `k2`, `customer`.`c_phone` AS `k3`, `nation`.`n_name` AS `k4`, `customer`.`c_address` AS `k5`, `customer`.`c_comment` AS `k6`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `customer` AS `customer`, `static_0` AS `orders`, `lineitem` AS `lineitem`, `nation` AS `nation` WHERE (((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`lineitem`.`l_returnflag` = 'R')) AND (`customer`.`c_nationkey` = `nation`.`n_nationkey`) GROUP BY `customer`.`c_custkey`, `customer`.`c_name`, `customer`.`c_acctbal`, `customer`.`c_phone`, `nation`.`n_name`, `customer`.`c_address`, `customer`.`c_comment`
   key k0 INT: customer.c_custkey
   key k1 STRING: customer.c_name
   key k2 DECIMAL(12,2): customer.c_acctbal
@@ -198,7 +216,7 @@ grouping state_0
     SELECT k0, k1, k2, k3, k4, k5, k6, CAST(SUM(p0) AS DECIMAL(36,4)) AS p0 FROM state_0 GROUP BY k0, k1, k2, k3, k4, k5, k6
 upper pipeline
   SELECT CAST(`merged_0`.`k0` AS INT) AS `c0`, CAST(`merged_0`.`k1` AS STRING) AS `c1`, CAST(`merged_0`.`p0` AS DECIMAL(36,4)) AS `c2`, CAST(`merged_0`.`k2` AS DECIMAL(12,2)) AS `c3`, CAST(`merged_0`.`k4` AS STRING) AS `c4`, CAST(`merged_0`.`k5` AS STRING) AS `c5`, CAST(`merged_0`.`k3` AS STRING) AS `c6`, CAST(`merged_0`.`k6` AS STRING) AS `c7` FROM `state_0` AS `merged_0` ORDER BY `c2` DESC NULLS FIRST LIMIT 20
-pinned tables: customer, orders, nation
+pinned tables: customer, nation, orders
 
 -- TPC-H 11
 SELECT ps_partkey, sum(ps_supplycost * ps_availqty) AS value FROM partsupp, supplier, nation

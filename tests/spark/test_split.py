@@ -20,6 +20,7 @@ from millpond import MillpondError, Pond
 from millpond.plan.pipelines import Grouping, SplitPlan
 from millpond.plan.split import split
 from millpond.relation import Relation
+from millpond.run.statics import key_of
 from millpond.spark.runner import Input, StateInput
 from millpond.sql.bind import bind
 from millpond.sql.dialect import parse_query
@@ -98,8 +99,12 @@ class Rig:
         """The answer by way of the split."""
         plan = self.plan(sql)
         given = dict(self.tables)
+        static = dict(self.tables)
+        for one in plan.statics:
+            rows = self._run(one.to_spark(_names(self.tables)), self.tables)
+            static[key_of(one.relation)] = self._input(rows, _schema(one.relation))
         for grouping in plan.groupings:
-            merged = self._merged(grouping, self._parts(grouping))
+            merged = self._merged(grouping, self._parts(grouping, static))
             given[grouping.key] = self._input(merged, _state_schema(grouping))
         return self._run(plan.upper.to_spark(_names(given)), given)
 
@@ -118,12 +123,12 @@ class Rig:
         pq.write_table(rows, path)
         return StateInput((str(path),), schema)
 
-    def _parts(self, grouping: Grouping) -> list[pa.Table]:
+    def _parts(self, grouping: Grouping, static: Mapping[str, StateInput]) -> list[pa.Table]:
         """A partial of each chunk of each stream; one job makes them all."""
         given: dict[str, StateInput] = {}
         texts: list[str] = []
         for pipeline in grouping.pipelines:
-            given |= {one.name: self.tables[one.name] for one in pipeline.statics}
+            given |= {key_of(one): static[key_of(one)] for one in pipeline.statics}
             for chunk in self._chunks(self.streams[pipeline.stream.name]):
                 name = f"chunk_{len(texts)}"
                 given[name] = self._input(chunk, _schema(pipeline.stream))
