@@ -32,7 +32,7 @@ from millpond.bench.stopwatch import Spent, Stopwatch
 
 EVENTS = 10_000_000
 CHUNK_ROWS = 1_000_000
-WARM_UP_ROWS = 50_000
+WARM_UP_ROWS = 1_000_000
 FEW_ROWS = 10_000
 PEERS = ("flink", "structured-streaming", "structured-by-hand", "duckdb")
 TARGET_OF_FLINK = 10.0

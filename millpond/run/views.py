@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 READ_ALONG_ROWS_MAX = 100_000
 """Up to so many new tuples a reader takes along in its own job; each reader does so again, until a tick takes them."""
 
-LOOK_INTERVAL_S = 0.2
+LOOK_INTERVAL_S = 0.05
 """How often the background looks whether a chunk is worth a tick."""
 
 

@@ -1,6 +1,6 @@
 """Random views over random streams hold what PostgreSQL answers, however the stream is cut, read and restarted.
 
-MILLPOND_FUZZ_CASES sets how many views there are (75), MILLPOND_FUZZ_SEED which ones; a failure prints the SQL that
+MILLPOND_FUZZ_CASES sets how many views there are (300), MILLPOND_FUZZ_SEED which ones; a failure prints the SQL that
 shows it again.
 """
 
@@ -15,7 +15,7 @@ import pytest
 from tests.spark.judge import Judge, judge_at
 from tests.views.replay import play
 
-CASES = int(os.environ.get("MILLPOND_FUZZ_CASES", "75"))
+CASES = int(os.environ.get("MILLPOND_FUZZ_CASES", "300"))
 SEED = int(os.environ.get("MILLPOND_FUZZ_SEED", "1"))
 CASES_PER_ROUND = 25
 """Views that share a pond, its streams and its restarts: opening a pond costs more than a view."""
