@@ -19,7 +19,11 @@ Value = str | int | bool
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting; `choices` restricts a text, `minimum` a number."""
+    """One setting; `choices` restricts a text, `synonyms` are other spellings of its default, `minimum` restricts a
+    number.
+
+    `spelling` is PostgreSQL's own where it has capitals; a setting that is `reported` is told to clients.
+    """
 
     name: str
     default: Value
@@ -27,7 +31,15 @@ class Setting:
     reason: str
     scope: Literal["pond", "session"] = "pond"
     choices: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = ()
     minimum: int = 0
+    spelling: str = ""
+    reported: bool = False
+
+    @property
+    def shown_name(self) -> str:
+        """The name as PostgreSQL shows it."""
+        return self.spelling or self.name
 
     def parse(self, given: object) -> Value:
         """The value that `given` stands for, or an error as PostgreSQL words it."""
@@ -36,6 +48,8 @@ class Setting:
         if isinstance(self.default, int):
             return self._parse_int(given)
         text = str(given)
+        if text.lower() in self.synonyms:
+            return self.default
         for choice in self.choices:
             if choice.lower() == text.lower():
                 return choice
@@ -155,6 +169,61 @@ SETTINGS: dict[str, Setting] = {
             "A view reads so many new tuples without being asked: big chunks make the fixed cost of a job small.",
             minimum=1,
         ),
+        # -- of a server -------------------------------------------------------------------------------------
+        Setting(
+            "max_connections",
+            100,
+            "connections",
+            "Each may hold a thread while its statement runs; more than this are turned away.",
+            minimum=1,
+        ),
+        Setting(
+            "authentication_timeout",
+            60_000,
+            "ms",
+            "A client that has not said who it is by then is cut off, so that strangers cannot hold connections.",
+            minimum=1000,
+        ),
+        Setting(
+            "startup_message_bytes_max",
+            10_000,
+            "bytes",
+            "The largest message before authentication, as in PostgreSQL: strangers get little memory.",
+            minimum=1000,
+        ),
+        Setting(
+            "message_bytes_max",
+            256 << 20,
+            "bytes",
+            "The largest message of a client: it is held in memory as a whole.",
+            minimum=10_000,
+        ),
+        Setting(
+            "input_buffer_bytes",
+            4 << 20,
+            "bytes",
+            "What is read ahead of a client that sends faster than its statements run, such as by COPY.",
+            minimum=65_536,
+        ),
+        Setting(
+            "output_buffer_bytes",
+            256 << 10,
+            "bytes",
+            "Results are sent in pieces of about this size; a slow client makes its own statement wait.",
+            minimum=1024,
+        ),
+        Setting(
+            "result_memory_bytes",
+            64 << 20,
+            "bytes",
+            "A result that may be larger, by Spark's estimate, goes by way of files instead of memory.",
+        ),
+        Setting(
+            "copy_directory",
+            "",
+            "path",
+            "Where superusers may COPY from and to files of the server; nowhere if empty.",
+        ),
         # -- of a session ------------------------------------------------------------------------------------
         Setting(
             "stream_scan",
@@ -185,21 +254,77 @@ SETTINGS: dict[str, Setting] = {
             "timestamptz values are read and shown in this zone; the engine computes in UTC only.",
             scope="session",
             choices=("UTC",),
+            spelling="TimeZone",
+            reported=True,
         ),
-        Setting("application_name", "", "text", "Shown to whoever watches the pond.", scope="session"),
+        Setting("application_name", "", "text", "Shown to whoever watches the pond.", scope="session", reported=True),
         Setting(
             "client_encoding",
             "UTF8",
             "encoding",
             "Text is UTF-8 everywhere.",
             scope="session",
-            choices=("UTF8", "UTF-8", "unicode"),
+            choices=("UTF8",),
+            synonyms=("utf-8", "unicode", "'utf-8'", "'utf8'"),
+            reported=True,
         ),
         Setting(
             "standard_conforming_strings",
             True,
             "boolean",
             "A backslash in '...' is an ordinary character; E'...' has the escapes.",
+            scope="session",
+            reported=True,
+        ),
+        Setting(
+            "datestyle",
+            "ISO, MDY",
+            "choice",
+            "Dates are printed as ISO 8601 writes them; 01/02/2024 is read as the second of January.",
+            scope="session",
+            choices=("ISO, MDY",),
+            synonyms=("iso", "iso,mdy", "mdy", "iso, us", "iso,us"),
+            spelling="DateStyle",
+            reported=True,
+        ),
+        Setting(
+            "intervalstyle",
+            "postgres",
+            "choice",
+            "How intervals are printed.",
+            scope="session",
+            choices=("postgres",),
+            spelling="IntervalStyle",
+            reported=True,
+        ),
+        Setting(
+            "extra_float_digits",
+            1,
+            "digits",
+            "Drivers set it; floats are always printed with just the digits that tell them apart.",
+            scope="session",
+            minimum=-15,
+        ),
+        Setting(
+            "client_min_messages",
+            "notice",
+            "choice",
+            "Messages below this level are not sent to the client.",
+            scope="session",
+            choices=("debug", "log", "notice", "warning", "error"),
+        ),
+        Setting(
+            "search_path",
+            '"$user", public',
+            "schemas",
+            "Drivers read and set it; relations are in the schema public whatever it says.",
+            scope="session",
+        ),
+        Setting(
+            "idle_in_transaction_session_timeout",
+            0,
+            "ms",
+            "Ends a connection that waits longer inside a transaction, whose snapshot keeps old files; 0 never does.",
             scope="session",
         ),
     )

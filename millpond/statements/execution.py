@@ -34,6 +34,9 @@ from millpond.values.arrays import Array, contiguous, nulls
 Progress = Callable[[int, int], None]
 """Called now and then during long work with rows and bytes done so far."""
 
+DEFAULT_USER = "millpond"
+"""Who a session in this process is; a server's clients say who they are."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -56,6 +59,7 @@ class Execution:
     tag: str
     autocommit: bool
     request: Request
+    user: str = DEFAULT_USER
     notices: list[Notice] = field(default_factory=list)
 
     # -- names: the protocol that binding asks ---------------------------------------------------------------
@@ -76,7 +80,7 @@ class Execution:
         """The value of a function that is constant during a statement."""
         constants: dict[str, datetime | date | str] = {
             "now": self.transaction.now,
-            "current_user": "millpond",
+            "current_user": self.user,
             "current_database": DATABASE,
             "current_schema": "public",
             "version": _version(),

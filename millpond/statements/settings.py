@@ -27,16 +27,19 @@ def reset(execution: Execution, statement: ResetSetting) -> Result:
     return Result("RESET")
 
 
+def show_columns(statement: ShowSetting) -> tuple[ResultColumn, ...]:
+    """What SHOW returns."""
+    names = ["name", "setting", "description"] if statement.name == "all" else [find(statement.name).shown_name]
+    return tuple(ResultColumn(name, TEXT) for name in names)
+
+
 def show(execution: Execution, statement: ShowSetting) -> Result:
-    settings = execution.settings
+    settings, columns = execution.settings, show_columns(statement)
     if statement.name == "all":
-        names = ["name", "setting", "description"]
         rows = [[setting.name, settings.show(setting.name), setting.reason] for setting in settings]
     else:
-        names = [find(statement.name).name]
         rows = [[settings.show(statement.name)]]
-    columns = [ResultColumn(name, TEXT) for name in names]
-    arrays = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(names))]
-    result = execution.rows("SHOW", columns, pa.table(arrays, names=[f"c{i}" for i in range(len(names))]))
+    arrays = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(columns))]
+    result = execution.rows("SHOW", columns, pa.table(arrays, names=[f"c{i}" for i in range(len(columns))]))
     result.rows_changed = -1
     return result
