@@ -15,6 +15,7 @@ class SqlState(StrEnum):
     """The SQLSTATE codes in use, by PostgreSQL's names."""
 
     WARNING = "01000"
+    CONNECTION_FAILURE = "08006"
     PROTOCOL_VIOLATION = "08P01"
     FEATURE_NOT_SUPPORTED = "0A000"
     CARDINALITY_VIOLATION = "21000"

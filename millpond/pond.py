@@ -113,9 +113,9 @@ class Pond:
             session = self._sessions.session = self.new_session()
         return session
 
-    def new_session(self, user: str = DEFAULT_USER) -> Session:
+    def new_session(self, user: str = DEFAULT_USER, *, superuser: bool = True) -> Session:
         """A session of its own, for a server that serves many clients."""
-        session = Session(self.services, user)
+        session = Session(self.services, user, superuser=superuser)
         with self._sessions_lock:
             self._all_sessions.append(session)
         return session

@@ -43,9 +43,9 @@ _numbers = itertools.count(1)
 class Session:
     """One client's state. A session serves one thread at a time; a pond has as many as are needed."""
 
-    def __init__(self, services: Services, user: str = DEFAULT_USER) -> None:
+    def __init__(self, services: Services, user: str = DEFAULT_USER, *, superuser: bool = True) -> None:
         self._services = services
-        self.user = user
+        self.user, self.superuser = user, superuser
         self.settings = Settings(services.settings)
         self.transaction: Transaction | None = None
         self.tag = f"millpond-session-{next(_numbers)}"
@@ -199,7 +199,8 @@ class Session:
         return result
 
     def _execution(self, transaction: Transaction, request: Request, *, autocommit: bool) -> Execution:
-        return Execution(self._services, self.settings, transaction, self.tag, autocommit, request, self.user)
+        who = (self.user, self.superuser)
+        return Execution(self._services, self.settings, transaction, self.tag, autocommit, request, *who)
 
     def _control(self, statement: Begin | Commit | Rollback) -> Result:
         if isinstance(statement, Begin):

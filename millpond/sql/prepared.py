@@ -9,6 +9,8 @@ from sqlglot import exp
 
 from millpond.sql.nodes import type_of
 from millpond.sql.parameters import OpenParameter, Parameters, TypedText
+from millpond.sql.statements import InsertLiterals, Name
+from millpond.sql.values_parser import parse_insert_values
 from millpond.types import SqlType
 
 PARAMETERS_MAX = 65_535
@@ -40,6 +42,14 @@ def with_literals(text: str, values: Sequence[TypedText]) -> str:
     "VALUES ('1'::bigint, 'it''s')"
     """
     return _DOLLAR.sub(lambda match: _literal(values[int(match[3]) - 1]) if match[3] else match[0], text)
+
+
+def insert_of_values(text: str, values: Sequence[TypedText]) -> InsertLiterals | None:
+    """The statement if it is an INSERT of nothing but parameters and literals, which needs no tree and no Spark."""
+    if text.lstrip()[:6].lower() != "insert":
+        return None
+    found = parse_insert_values(with_literals(text, values))
+    return None if found is None else InsertLiterals(Name(found.table, found.schema, found.table_position), found)
 
 
 def _literal(value: TypedText) -> str:

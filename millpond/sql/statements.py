@@ -148,6 +148,33 @@ class Truncate:
 
 
 @dataclass(frozen=True)
+class RoleOptions:
+    """What CREATE and ALTER ROLE say of a role; None where they say nothing. `password` is text, or "" for none."""
+
+    superuser: bool | None = None
+    login: bool | None = None
+    password: str | None = None
+
+
+@dataclass(frozen=True)
+class CreateRole:
+    name: str
+    options: RoleOptions
+
+
+@dataclass(frozen=True)
+class AlterRole:
+    name: str
+    options: RoleOptions
+
+
+@dataclass(frozen=True)
+class DropRole:
+    names: tuple[str, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
 class Begin:
     read_only: bool = False
 
@@ -217,6 +244,9 @@ Statement = (
     | ExplainSplit
     | Drop
     | Truncate
+    | CreateRole
+    | AlterRole
+    | DropRole
     | Begin
     | Commit
     | Rollback

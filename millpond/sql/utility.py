@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.sql import definitions
+from millpond.sql import definitions, roles
 from millpond.sql.statements import (
     Begin,
     Commit,
@@ -266,5 +266,6 @@ _HANDLERS: tuple[tuple[tuple[str, ...], Callable[[TokenCursor], Statement]], ...
     (("EXPLAIN", "VIEW"), _explain_view),
     (("CREATE", "FOREIGN", "TABLE"), _create_foreign_table),
     (("CREATE", "STREAM"), _create_stream),
+    *roles.HANDLERS,
     (("DROP",), _drop),
 )

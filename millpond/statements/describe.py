@@ -13,6 +13,7 @@ from millpond.sql.dml import alias_of, delete_hits, insert_source, returning_que
 from millpond.sql.prepared import decided_types
 from millpond.statements.change import change_target
 from millpond.statements.continuous import VERIFY_COLUMNS
+from millpond.statements.copy import copied_columns
 from millpond.statements.execution import Execution
 from millpond.statements.explain import EXPLAIN_COLUMNS
 from millpond.statements.insert import insertable, target_columns
@@ -22,10 +23,12 @@ from millpond.types import SqlType
 
 @dataclass(frozen=True)
 class Description:
-    """`columns` is None for a statement that returns no rows; `parameters` are the types of those it decides."""
+    """`columns` is None for a statement that returns no rows; `parameters` are the types of those it decides;
+    `copied` is the number of columns that COPY reads or writes."""
 
     columns: tuple[ResultColumn, ...] | None = None
     parameters: Mapping[int, SqlType] = field(default_factory=dict)
+    copied: int = 0
 
 
 def describe(execution: Execution, statement: s.Statement) -> Description:
@@ -73,6 +76,7 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Description]] = {
     s.Insert: _insert,
     s.Update: _change,
     s.Delete: _change,
+    s.Copy: lambda execution, statement: Description(copied=copied_columns(execution, statement)),
     s.Explain: lambda _execution, _statement: Description(EXPLAIN_COLUMNS),
     s.ExplainSplit: lambda _execution, _statement: Description(EXPLAIN_COLUMNS),
     s.VerifyView: lambda _execution, _statement: Description(VERIFY_COLUMNS),

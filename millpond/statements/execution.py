@@ -41,12 +41,13 @@ DEFAULT_USER = "millpond"
 @dataclass(frozen=True)
 class Request:
     """How a client wants a statement run: where COPY reads and writes, who is told how far long work is, and whether
-    the rows of a query may wait until they are read."""
+    the rows of a query may wait until they are read. A remote client's COPY may not name any file it likes."""
 
     stdin: BinaryIO | None = None
     stdout: BinaryIO | None = None
     progress: Progress | None = None
     lazy: bool = False
+    remote: bool = False
 
 
 @dataclass
@@ -60,6 +61,7 @@ class Execution:
     autocommit: bool
     request: Request
     user: str = DEFAULT_USER
+    superuser: bool = True
     notices: list[Notice] = field(default_factory=list)
 
     # -- names: the protocol that binding asks ---------------------------------------------------------------

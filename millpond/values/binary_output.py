@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ INTERVAL_STORED = np.dtype([("months", "<i4"), ("days", "<i4"), ("ns", "<i8")])
 INTERVAL_SENT = np.dtype([("us", ">i8"), ("days", ">i4"), ("months", ">i4")])
 """An interval on the wire."""
 
+_NULL_LENGTH = -1
+
 NUMERIC_NEGATIVE = 0x4000
 GROUP_DIGITS = 4
 """A numeric travels as groups of four decimal digits."""
@@ -39,6 +41,19 @@ def fixed_size(numbers: npt.NDArray[np.generic]) -> Array:
     """Each number's bytes, as they lie in memory."""
     stored = pa.py_buffer(numbers.tobytes())
     return pa.Array.from_buffers(pa.binary(numbers.dtype.itemsize), len(numbers), [None, stored]).cast(pa.binary())
+
+
+def row_bodies(columns: Sequence[Array], count: int) -> Array:
+    """Rows as the wire and COPY's binary format have them: the number of columns, then each value behind its length.
+
+    The columns hold bytes, or texts.
+    """
+    parts: list[Array] = [fixed_size(np.full(count, len(columns), ">i2"))]
+    for column in columns:
+        values = column.cast(pa.binary())
+        lengths = pc.fill_null(pc.binary_length(values), _NULL_LENGTH).to_numpy(zero_copy_only=False)
+        parts += (fixed_size(lengths.astype(">i4")), pc.fill_null(values, b""))
+    return pc.binary_join_element_wise(*parts, b"")
 
 
 def _sent(numbers: npt.NDArray[np.generic], values: Array) -> Array:
