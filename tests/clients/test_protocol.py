@@ -169,11 +169,9 @@ def test_portals_return_some_rows_at_a_time(client: RawClient) -> None:
 
 def test_a_failure_skips_up_to_sync(client: RawClient) -> None:
     messages = client.exchange(Parse("", "SELECT 1/0"), Bind("", ""), Execute(), Parse("", "SELECT 1"), Sync())
-    assert names(messages)[2:] == ["ErrorResponse", "ReadyForQuery"] or names(messages)[-2:] == [
-        "ErrorResponse",
-        "ReadyForQuery",
-    ]
+    assert names(messages)[-2:] == ["ErrorResponse", "ReadyForQuery"]
     assert errors(messages) == ["22012"]
+    assert names(messages).count("ParseComplete") == 1
 
 
 def test_a_pipeline_is_one_transaction(client: RawClient) -> None:

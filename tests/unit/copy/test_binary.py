@@ -51,9 +51,8 @@ def test_rows_come_back() -> None:
 
 def test_many_rows_come_back_in_tables() -> None:
     rows = 70_000
-    table = pa.table(
-        [pa.array(range(rows), pa.int32()), pa.nulls(rows, pa.string()), pa.nulls(rows, pa.decimal128(8, 2))]
-    )
+    arrays = [pa.array(range(rows), pa.int32()), pa.nulls(rows, pa.string()), pa.nulls(rows, pa.decimal128(8, 2))]
+    table = pa.table(arrays, names=["id", "name", "price"])
     assert sum(part.num_rows for part in read_back(written(table))) == rows
 
 
