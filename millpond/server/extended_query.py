@@ -7,6 +7,7 @@ Sync is alone in it, and runs as if it had come by the simple protocol.
 from __future__ import annotations
 
 from millpond.errors import MillpondError, SqlState
+from millpond.server.bulk_insert import Repetition, insert_together, repetitions
 from millpond.server.client import Client
 from millpond.server.portal import Portal
 from millpond.server.prepared import Prepared, prepare
@@ -32,6 +33,7 @@ class ExtendedQuery:
         self._client = client
         self._statements: dict[str, Prepared] = {}
         self._portals: dict[str, Portal | None] = {}
+        self._inserts: dict[str, Bind] = {}
 
     # -- one method for each message -----------------------------------------------------------------------------
 
@@ -58,6 +60,8 @@ class ExtendedQuery:
         if statement is not None:
             portal = Portal(self._client, statement, message.result_formats, prepared.offset)
         self._portals[message.portal] = portal
+        if prepared.template is not None:
+            self._inserts[message.portal] = message
         self._client.outbox.add(BindComplete())
 
     def describe(self, message: Describe) -> None:
@@ -75,7 +79,12 @@ class ExtendedQuery:
         if portal is None:
             self._client.outbox.add(EmptyQueryResponse())
             return
-        portal.execute(message.rows_max, alone=isinstance(self._client.inbox.peek(), Sync))
+        bind = self._inserts.pop(message.portal, None)
+        repeated = [] if bind is None else repetitions(self._client.inbox, bind)
+        if bind is not None and repeated:
+            insert_together(self._client, self._statement(bind.statement), [Repetition(bind), *repeated])
+            return
+        portal.execute(message.rows_max, alone=self._ends_pipeline())
         portal.complete()
 
     def close(self, message: Close) -> None:
@@ -120,7 +129,11 @@ class ExtendedQuery:
             raise MillpondError(SqlState.INVALID_CURSOR_NAME, f'portal "{name}" does not exist')
         return self._portals[name]
 
+    def _ends_pipeline(self) -> bool:
+        return any(isinstance(message, Sync) for message in self._client.inbox.ahead(1))
+
     def _close_portal(self, name: str) -> None:
+        self._inserts.pop(name, None)
         portal = self._portals.pop(name, None)
         if portal is not None:
             portal.close()

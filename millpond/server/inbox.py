@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from itertools import islice
 
 from millpond.errors import MillpondError, SqlState
 from millpond.wire.frontend import CopyData
@@ -67,10 +68,10 @@ class Inbox:
                 self._changed.wait(CHECK_INTERVAL_S)
             return self._pop()
 
-    def peek(self) -> Message | None:
-        """The next message, left where it is."""
+    def ahead(self, count: int) -> list[Message]:
+        """The next messages, at most so many of those that are here; they stay where they are."""
         with self._changed:
-            return self._messages[0] if self._messages else None
+            return list(islice(self._messages, count))
 
     @property
     def at_end(self) -> bool:

@@ -11,7 +11,7 @@ from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, oid_of, takes_bina
 from millpond.session import Session
 from millpond.sql.parameters import Parameters, TypedText
 from millpond.sql.parse import parse, split
-from millpond.sql.prepared import PARAMETERS_MAX, insert_of_values, open_parameters, parameter_count
+from millpond.sql.prepared import PARAMETERS_MAX, InsertTemplate, insert_template, open_parameters, parameter_count
 from millpond.sql.statements import Statement
 from millpond.statements.describe import Description
 from millpond.types import TEXT, SqlType
@@ -22,13 +22,17 @@ from millpond.wire.fields import violation
 
 @dataclass
 class Prepared:
-    """`statement` is None for a text without one; `oids` has an entry for each parameter, 0 where none was given."""
+    """`statement` is None for a text without one; `oids` has an entry for each parameter, 0 where none was given.
+
+    `template` is there for an INSERT of parameters alone.
+    """
 
     name: str
     text: str
     statement: Statement | None
     oids: tuple[int, ...]
     offset: int = 0
+    template: InsertTemplate | None = None
     _description: Description | None = None
 
     def description(self, session: Session) -> Description:
@@ -47,14 +51,18 @@ class Prepared:
 
     def with_values(self, values: Sequence[bytes | None], formats: Sequence[int], session: Session) -> Statement | None:
         """The statement with values in the places of its parameters."""
+        texts = self.texts_of(values, formats, session)
+        if self.statement is None or not texts:
+            return self.statement
+        return self.template.statement([texts]) if self.template else parse(self.text, Parameters(texts))
+
+    def texts_of(self, values: Sequence[bytes | None], formats: Sequence[int], session: Session) -> list[TypedText]:
+        """The values as texts with their types."""
         if len(values) != len(self.oids):
             shown = f'bind message supplies {len(values)} parameters, but prepared statement "{self.name}"'
             raise violation(f"{shown} requires {len(self.oids)}")
-        if self.statement is None or not values:
-            return self.statement
         each = _each(formats, len(values))
-        texts = [self._value(number, *pair, session) for number, pair in enumerate(zip(values, each, strict=True), 1)]
-        return insert_of_values(self.text, texts) or parse(self.text, Parameters(texts))
+        return [self._value(number, *pair, session) for number, pair in enumerate(zip(values, each, strict=True), 1)]
 
     def _described(self, session: Session) -> Description:
         assert self.statement is not None
@@ -99,7 +107,8 @@ def prepare(name: str, text: str, oids: Sequence[int]) -> Prepared:
     declared = [*oids, *[0] * (count - len(oids))]
     parameters = open_parameters([type_of_parameter(oid) for oid in declared]) if count else None
     statement = parse(sources[0].text, parameters)
-    return Prepared(name, sources[0].text, statement, tuple(declared), sources[0].offset)
+    template = insert_template(sources[0].text) if count else None
+    return Prepared(name, sources[0].text, statement, tuple(declared), sources[0].offset, template)
 
 
 def _decoded(value: bytes) -> str:

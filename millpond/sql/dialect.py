@@ -18,6 +18,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import Token, TokenType
 
 from millpond.sql.nodes import PLACE
+from millpond.sql.tokens import ParameterTokens
 
 PrimaryParser = Callable[[Any, Token], Any]
 
@@ -104,6 +105,9 @@ class PostgresText(Postgres):
     >>> sqlglot.parse_one("SELECT char_length(a)", dialect=PostgresText).expressions[0].name
     'char_length'
     """
+
+    class Tokenizer(ParameterTokens):
+        pass
 
     class Parser(PostgresParser):
         FUNCTIONS: ClassVar = {}

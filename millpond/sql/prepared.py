@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from millpond.sql.nodes import type_of
 from millpond.sql.parameters import OpenParameter, Parameters, TypedText
 from millpond.sql.statements import InsertLiterals, Name
-from millpond.sql.values_parser import parse_insert_values
+from millpond.sql.tokens import PARAMETER
+from millpond.sql.values_parser import InsertValues, parse_insert_values
 from millpond.types import SqlType
 
 PARAMETERS_MAX = 65_535
 """The protocol counts them in 16 bits."""
-
-_DOLLAR = re.compile(
-    r"""
-    ( [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*"          # what hides a parameter
-    | \$((?:[^\W\d]\w*)?)\$.*?\$\2\$ | --[^\n]* | /\*.*?\*/ | [\w$]*\w\$\d+ )
-    | \$([0-9]{1,9})
-    """,
-    re.VERBOSE | re.DOTALL,
-)
 
 
 def parameter_count(text: str) -> int:
@@ -32,24 +24,55 @@ def parameter_count(text: str) -> int:
     >>> parameter_count("SELECT $1, '$3', $2 + $1"), parameter_count("SELECT 1")
     (2, 0)
     """
-    return max((int(match[3]) for match in _DOLLAR.finditer(text) if match[3]), default=0)
+    return max((int(match[3]) for match in PARAMETER.finditer(text) if match[3]), default=0)
 
 
-def with_literals(text: str, values: Sequence[TypedText]) -> str:
-    """The text with its parameters written as literals.
+@dataclass(frozen=True)
+class InsertTemplate:
+    """An INSERT of nothing but parameters and literals: with values it is one of literals, without tree and Spark.
 
-    >>> with_literals("VALUES ($2, $1)", [TypedText("it's"), TypedText("1", SqlType("bigint"))])
-    "VALUES ('1'::bigint, 'it''s')"
+    Each literal of `values` that stands for a parameter is a mark, by which `numbers` finds the parameter.
     """
-    return _DOLLAR.sub(lambda match: _literal(values[int(match[3]) - 1]) if match[3] else match[0], text)
+
+    values: InsertValues
+    numbers: Mapping[str, int]
+
+    def statement(self, bindings: Sequence[Sequence[TypedText]]) -> InsertLiterals:
+        """The statement with values; several bindings are as many rows of one statement."""
+        written = [[_literal(value) for value in binding] for binding in bindings]
+        columns = tuple(tuple(self._column(column, written)) for column in self.values.literals)
+        rows = self.values.row_count * len(bindings)
+        values = replace(self.values, literals=columns, row_count=rows, bound=True)
+        return InsertLiterals(Name(values.table, values.schema, values.table_position), values)
+
+    def _column(self, column: Sequence[str], written: Sequence[Sequence[str]]) -> Iterator[str]:
+        """A column's literals, for one binding after the other."""
+        for binding in written:
+            for literal in column:
+                number = self.numbers.get(literal)
+                yield literal if number is None else binding[number - 1]
 
 
-def insert_of_values(text: str, values: Sequence[TypedText]) -> InsertLiterals | None:
-    """The statement if it is an INSERT of nothing but parameters and literals, which needs no tree and no Spark."""
+def insert_template(text: str) -> InsertTemplate | None:
+    """The template that a text is, if it is one.
+
+    >>> template = insert_template("INSERT INTO t VALUES ($2, $1, 7)")
+    >>> template.statement([[TypedText("it's"), TypedText("1", SqlType("bigint"))]]).values.literals
+    (("'1'::bigint",), ("'it''s'",), ('7',))
+    """
     if text.lstrip()[:6].lower() != "insert":
         return None
-    found = parse_insert_values(with_literals(text, values))
-    return None if found is None else InsertLiterals(Name(found.table, found.schema, found.table_position), found)
+    # A mark is a string that cannot come from a client, whose texts never hold a zero byte.
+    marked = PARAMETER.sub(lambda match: _mark(int(match[3])) if match[3] else match[0], text)
+    found = parse_insert_values(marked)
+    if found is None or found.defaulted:
+        return None
+    numbers = {_mark(number): number for number in range(1, parameter_count(text) + 1)}
+    return InsertTemplate(replace(found, sql=text), numbers)
+
+
+def _mark(number: int) -> str:
+    return f"'\0{number}'"
 
 
 def _literal(value: TypedText) -> str:

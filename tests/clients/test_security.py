@@ -35,8 +35,8 @@ def connect(
     served: Served, user: str, password: str | None, *, sslmode: str = "prefer", sslrootcert: str | None = None
 ) -> psycopg.Connection[tuple[object, ...]]:
     address = {"host": served.host, "port": str(served.port), "dbname": "pond"}
-    tls = {"sslmode": sslmode, "sslrootcert": sslrootcert}
-    return psycopg.connect(make_conninfo(**address, user=user, password=password, **tls), autocommit=True)
+    text = make_conninfo(**address, user=user, password=password, sslmode=sslmode, sslrootcert=sslrootcert)
+    return psycopg.connect(text, autocommit=True)
 
 
 def refusal(served: Served, user: str, password: str | None) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
 from millpond import types
 from millpond.sql.parameters import TypedText
-from millpond.sql.prepared import parameter_count, with_literals
+from millpond.sql.parse import parse_query
+from millpond.sql.prepared import insert_template, parameter_count
 
 
 @pytest.mark.parametrize(
@@ -17,13 +19,35 @@ from millpond.sql.prepared import parameter_count, with_literals
         ("SELECT '$1', \"$2\", $$ $3 $$, $x$ $4 $x$ -- $5\n, $1 /* $6 */", 1),
         ("SELECT E'\\'$1', $2", 2),
         ("SELECT a$1 FROM t", 0),
+        ("INSERT INTO t VALUES ($1,$2,$3)", 3),
     ],
 )
 def test_parameters_are_counted_outside_of_quotes(text: str, count: int) -> None:
     assert parameter_count(text) == count
 
 
-def test_literals_are_quoted() -> None:
-    text = "INSERT INTO t VALUES ($1, $2, $3, '$1')"
+@pytest.mark.parametrize("text", ["SELECT $1,$2", "SELECT f($1,$2)", "VALUES ($1,$2,'$3')", "SELECT $$a$1,$2$$, $1,$2"])
+def test_parameters_may_stand_close_together(text: str) -> None:
+    assert {node.name for node in parse_query(text).find_all(exp.Parameter)} == {"1", "2"}
+
+
+def test_an_insert_of_parameters_becomes_one_of_literals() -> None:
+    template = insert_template("INSERT INTO t (a, b, c, d) VALUES ($1, $2, $3, '$1')")
+    assert template is not None
     values = [TypedText("it's"), TypedText(None, types.INTEGER), TypedText("1.5", types.DOUBLE)]
-    assert with_literals(text, values) == "INSERT INTO t VALUES ('it''s', NULL, '1.5'::double precision, '$1')"
+    bound = template.statement([values, values]).values
+    assert bound.literals == (
+        ("'it''s'",) * 2,
+        ("NULL",) * 2,
+        ("'1.5'::double precision",) * 2,
+        ("'$1'",) * 2,
+    )
+    assert (bound.row_count, bound.columns, bound.position(0, 0)) == (2, ("a", "b", "c", "d"), None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SELECT $1", "INSERT INTO t VALUES ($1 + 1)", "INSERT INTO t VALUES ($1, DEFAULT)", "INSERT INTO t SELECT $1"],
+)
+def test_other_statements_are_no_templates(text: str) -> None:
+    assert insert_template(text) is None
