@@ -52,13 +52,13 @@ class Connection:
     async def run(self) -> None:
         try:
             await self._run()
-        except MillpondError as error:
-            await self._say_goodbye(error)
         except TimeoutError:
             message = "canceling authentication due to timeout"
             await self._say_goodbye(MillpondError(SqlState.INVALID_AUTHORIZATION_SPECIFICATION, message))
         except (ConnectionError, ssl.SSLError):
             pass  # nobody is there to be told
+        except Exception as error:
+            await self._say_goodbye(as_sql_error(error))
         finally:
             self._writer.close()
             with suppress(ConnectionError, ssl.SSLError, TimeoutError):
@@ -173,8 +173,10 @@ class Connection:
         failure: MillpondError | None = None
         try:
             while True:
+                before = self._decoder.waiting_bytes
                 while (message := self._decoder.message()) is not None:
-                    inbox.put(message)
+                    inbox.put(message, before - self._decoder.waiting_bytes)
+                    before = self._decoder.waiting_bytes
                 self._woken.set()
                 self._room.clear()
                 if inbox.is_full:
@@ -183,10 +185,10 @@ class Connection:
                 if not data:
                     break
                 self._decoder.feed(data)
-        except MillpondError as error:
-            failure = error
         except (ConnectionError, ssl.SSLError):
             pass  # gone, like one that closed
+        except Exception as error:
+            failure = as_sql_error(error)
         inbox.close(failure)
         self._woken.set()
         if failure is None:
@@ -219,6 +221,6 @@ class Connection:
         """Called by the dialogue's thread: returns when the client has taken most of what it was sent before."""
         asyncio.run_coroutine_threadsafe(self._write(data), self._loop).result()
 
-    async def _say_goodbye(self, error: Exception) -> None:
+    async def _say_goodbye(self, error: MillpondError) -> None:
         with suppress(ConnectionError, ssl.SSLError):
-            await self._send(error_response(as_sql_error(error), fatal=True))
+            await self._send(error_response(error, fatal=True))

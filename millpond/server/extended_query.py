@@ -31,7 +31,7 @@ class ExtendedQuery:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._statements: dict[str, Prepared] = {}
+        self._statements = client.prepared
         self._portals: dict[str, Portal | None] = {}
         self._inserts: dict[str, Bind] = {}
 

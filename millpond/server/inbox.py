@@ -8,14 +8,13 @@ from collections.abc import Callable
 from itertools import islice
 
 from millpond.errors import MillpondError, SqlState
-from millpond.wire.frontend import CopyData
 from millpond.wire.message import Message
 
 CHECK_INTERVAL_S = 0.1
 """How often one who waits looks whether it should go on waiting."""
 
-_MESSAGE_BYTES = 100
-"""What a small message counts: the memory of its object."""
+_MESSAGE_BYTES = 200
+"""What a message counts beyond its bytes: the memory of its object."""
 
 
 class Inbox:
@@ -24,6 +23,7 @@ class Inbox:
     def __init__(self, bytes_max: int, on_room: Callable[[], None]) -> None:
         self._bytes_max, self._on_room = bytes_max, on_room
         self._messages: deque[Message] = deque()
+        self._sizes: deque[int] = deque()
         self._bytes = 0
         self._changed = threading.Condition()
         self._closed = False
@@ -31,10 +31,12 @@ class Inbox:
 
     # -- the event loop's side -----------------------------------------------------------------------------------
 
-    def put(self, message: Message) -> None:
+    def put(self, message: Message, size: int) -> None:
+        """Add a message that took so many bytes on the wire."""
         with self._changed:
             self._messages.append(message)
-            self._bytes += _size(message)
+            self._sizes.append(size + _MESSAGE_BYTES)
+            self._bytes += self._sizes[-1]
             self._changed.notify()
 
     @property
@@ -81,7 +83,7 @@ class Inbox:
     def _pop(self) -> Message:
         was_full = self.is_full
         message = self._messages.popleft()
-        self._bytes -= _size(message)
+        self._bytes -= self._sizes.popleft()
         if was_full and not self.is_full:
             self._on_room()
         return message
@@ -89,9 +91,3 @@ class Inbox:
 
 def client_gone() -> MillpondError:
     return MillpondError(SqlState.CONNECTION_FAILURE, "the client closed the connection")
-
-
-def _size(message: Message) -> int:
-    if isinstance(message, CopyData):
-        return _MESSAGE_BYTES + len(message.data)
-    return _MESSAGE_BYTES + len(message.body())

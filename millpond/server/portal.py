@@ -28,8 +28,6 @@ from millpond.wire.backend import (
 from millpond.wire.fields import violation
 from millpond.wire.frontend import CopyDone
 
-_QUERY_REQUEST = Request(lazy=True, remote=True)
-
 
 class Portal:
     """One statement with its values; `offset` is where it stands in the text that the client sent.
@@ -94,7 +92,8 @@ class Portal:
     def _start(self, *, alone: bool) -> None:
         if self._result is not None:
             return
-        self._result = self._client.session.run(self._statement, _QUERY_REQUEST, alone=alone)
+        request = Request(lazy=True, remote=True, deallocate=self._client.deallocate)
+        self._result = self._client.session.run(self._statement, request, alone=alone)
         self._columns = self._result.columns
         self._formats = _formats(self._formats, len(self._columns))
         memory_bytes_max = self._client.settings.integer("result_memory_bytes")

@@ -210,6 +210,18 @@ class ResetSetting:
 
 
 @dataclass(frozen=True)
+class Deallocate:
+    """Forget a prepared statement, or (None) all of them."""
+
+    name: str | None
+
+
+@dataclass(frozen=True)
+class DiscardAll:
+    """Make the session as it was when it began."""
+
+
+@dataclass(frozen=True)
 class Explain:
     query: exp.Query
     analyze: bool
@@ -253,6 +265,8 @@ Statement = (
     | SetSetting
     | ShowSetting
     | ResetSetting
+    | Deallocate
+    | DiscardAll
     | Explain
     | Vacuum
     | Copy

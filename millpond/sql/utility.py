@@ -11,6 +11,8 @@ from millpond.sql.statements import (
     Begin,
     Commit,
     CreateStream,
+    Deallocate,
+    DiscardAll,
     Drop,
     ExplainSplit,
     Name,
@@ -125,6 +127,19 @@ def _reset(cursor: TokenCursor) -> Statement:
     name = _setting_name(cursor)
     cursor.end()
     return ResetSetting(name)
+
+
+def _deallocate(cursor: TokenCursor) -> Statement:
+    cursor.accept("PREPARE")
+    name = None if cursor.accept("ALL") else cursor.identifier()
+    cursor.end()
+    return Deallocate(name)
+
+
+def _discard(cursor: TokenCursor) -> Statement:
+    cursor.expect("ALL")
+    cursor.end()
+    return DiscardAll()
 
 
 def _vacuum(cursor: TokenCursor) -> Statement:
@@ -260,6 +275,8 @@ _HANDLERS: tuple[tuple[tuple[str, ...], Callable[[TokenCursor], Statement]], ...
     (("SET",), _set),
     (("SHOW",), _show),
     (("RESET",), _reset),
+    (("DEALLOCATE",), _deallocate),
+    (("DISCARD",), _discard),
     (("VACUUM",), _vacuum),
     (("ALTER", "VIEW"), _alter_view),
     (("VERIFY", "VIEW"), _verify_view),

@@ -41,6 +41,8 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.SetSetting: settings.set_setting,
     s.ShowSetting: settings.show,
     s.ResetSetting: settings.reset,
+    s.Deallocate: settings.deallocate,
+    s.DiscardAll: settings.discard_all,
 }
 
 

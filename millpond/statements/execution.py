@@ -38,6 +38,12 @@ DEFAULT_USER = "millpond"
 """Who a session in this process is; a server's clients say who they are."""
 
 
+def no_prepared_statement(name: str | None) -> None:
+    """Forget a prepared statement, or (None) all of them, where there are none."""
+    if name is not None:
+        raise MillpondError(SqlState.INVALID_SQL_STATEMENT_NAME, f'prepared statement "{name}" does not exist')
+
+
 @dataclass(frozen=True)
 class Request:
     """How a client wants a statement run: where COPY reads and writes, who is told how far long work is, and whether
@@ -48,6 +54,7 @@ class Request:
     progress: Progress | None = None
     lazy: bool = False
     remote: bool = False
+    deallocate: Callable[[str | None], None] = no_prepared_statement
 
 
 @dataclass

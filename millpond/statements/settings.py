@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from millpond.config import find
 from millpond.result import Result, ResultColumn
-from millpond.sql.statements import ResetSetting, SetSetting, ShowSetting
+from millpond.sql.statements import Deallocate, DiscardAll, ResetSetting, SetSetting, ShowSetting
 from millpond.statements.execution import Execution
 from millpond.types import TEXT
 
@@ -25,6 +25,18 @@ def reset(execution: Execution, statement: ResetSetting) -> Result:
     else:
         execution.settings.reset(statement.name)
     return Result("RESET")
+
+
+def deallocate(execution: Execution, statement: Deallocate) -> Result:
+    """Prepared statements belong to clients: whoever keeps them hands over what forgets them."""
+    execution.request.deallocate(statement.name)
+    return Result("DEALLOCATE ALL" if statement.name is None else "DEALLOCATE")
+
+
+def discard_all(execution: Execution, _statement: DiscardAll) -> Result:
+    execution.request.deallocate(None)
+    execution.settings.reset_all()
+    return Result("DISCARD ALL")
 
 
 def show_columns(statement: ShowSetting) -> tuple[ResultColumn, ...]:

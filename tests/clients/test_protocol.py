@@ -222,6 +222,29 @@ def test_an_empty_statement_can_be_prepared(client: RawClient) -> None:
     ]
 
 
+def test_inserts_of_a_pipeline_are_answered_one_by_one(client: RawClient) -> None:
+    """They run together; a row that fails takes the others with it, as their transaction would."""
+    client.query("CREATE TABLE together (a int NOT NULL, b text)")
+    prepared = Parse("i", "INSERT INTO together VALUES ($1,$2)", (23, 0))
+    good = [Bind("", "i", (), (b"%d" % number, b"it's")) for number in range(5)]
+    answered = client.exchange(prepared, *(m for one in good for m in (one, Describe(b"P"), Execute())), Sync())
+    assert names(answered)[1:] == ["BindComplete", "NoData", "CommandComplete"] * 5 + ["ReadyForQuery"]
+    assert tags(answered) == ["INSERT 0 1"] * 5
+    bad = [*good, Bind("", "i", (), (None, b"x"))]
+    failed = client.exchange(*(message for one in bad for message in (one, Execute())), Sync())
+    assert (errors(failed), status(failed)) == (["23502"], b"I")
+    assert rows(client.query("SELECT count(*), min(b) FROM together")) == [(b"5", b"it's")]
+
+
+def test_prepared_statements_may_be_forgotten(client: RawClient) -> None:
+    client.exchange(Parse("a", "SELECT 1"), Parse("b", "SELECT 1"), Parse("c", "SELECT 1"), Sync())
+    assert tags(client.query("DEALLOCATE a")) == ["DEALLOCATE"]
+    assert errors(client.query("DEALLOCATE PREPARE a")) == ["26000"]
+    assert errors(client.exchange(Bind("", "b"), Sync())) == []
+    assert tags(client.query("SET application_name = x; DISCARD ALL")) == ["SET", "DISCARD ALL"]
+    assert errors(client.exchange(Bind("", "b"), Sync())) == ["26000"]
+
+
 # -- COPY ------------------------------------------------------------------------------------------------------------
 
 
