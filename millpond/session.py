@@ -93,7 +93,9 @@ class Session:
     def run(self, statement: Statement, request: Request, *, alone: bool) -> Result:
         """Run a statement. If it is not alone it joins the implicit transaction of those around it."""
         if isinstance(statement, Begin | Commit | Rollback):
-            self._implicit = False
+            was_implicit, self._implicit = self._implicit, False
+            if isinstance(statement, Begin) and was_implicit:
+                return Result("BEGIN")  # the transaction that there is, from now on by name
         elif not alone and self.transaction is None:
             self.transaction, self._implicit = self._services.begin(), True
         return self._run(statement, request)

@@ -11,7 +11,7 @@ from millpond.server.client import Client
 from millpond.server.extended_query import ExtendedQuery
 from millpond.server.portal import Portal
 from millpond.server.reports import as_sql_error, error_response
-from millpond.sql.parse import parse, split
+from millpond.server.script import read_script
 from millpond.wire import frontend as f
 from millpond.wire.backend import EmptyQueryResponse, ParameterStatus, ReadyForQuery
 from millpond.wire.fields import violation
@@ -82,26 +82,21 @@ class Dialogue:
             raise
         except Exception as error:
             self._fail(as_sql_error(error), message)
-        self._report_changes()
 
     def _query(self, message: f.Query) -> None:
         """Several statements in one text are one transaction, which ends with the last of them."""
-        session = self.client.session
         self._extended.forget_unnamed()
-        with session.statement():
-            sources = split(message.text)
-        if not sources:
+        script = read_script(message.text)
+        if not script:
             self.client.outbox.add(EmptyQueryResponse())
-        for number, source in enumerate(sources, start=1):
-            with session.statement(source.offset):
-                statement = parse(source.text)
-            portal = Portal(self.client, statement, offset=source.offset)
+        for number, (statement, offset) in enumerate(script, start=1):
+            portal = Portal(self.client, statement, offset=offset)
             try:
-                portal.execute(alone=len(sources) == 1, described=False)
+                portal.execute(alone=len(script) == 1, described=False)
             finally:
                 portal.close()
-            if number == len(sources):
-                session.end_implicit(commit=True)
+            if number == len(script):
+                self.client.session.end_implicit(commit=True)
             portal.complete()
         self._ready()
 

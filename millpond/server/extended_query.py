@@ -110,7 +110,7 @@ class ExtendedQuery:
         session = self._client.session
         with session.statement(prepared.offset):
             self._client.check_transaction(prepared.statement)
-            oids, columns = prepared.parameter_oids(session), prepared.columns(session)
+            oids, columns = prepared.describe(session)
         self._client.outbox.add(ParameterDescription(oids))
         if columns is None:
             self._client.outbox.add(NoData())

@@ -60,6 +60,9 @@ class Portal:
     def execute(self, rows_max: int = 0, *, alone: bool, described: bool = True) -> None:
         """Run the statement, or run it on, and send rows; `alone` as for `Session.run`."""
         self._client.check_transaction(self._statement)
+        if self._finished and not self._columns:
+            raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, "the portal cannot be run again")
+        self._rows_sent = 0
         with self._client.session.statement(self._offset):
             if isinstance(self._statement, Copy) and self._statement.copy.file is None:
                 self._copy(self._statement, alone=alone)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from millpond.errors import MillpondError, SqlState
@@ -33,21 +33,15 @@ class Prepared:
     oids: tuple[int, ...]
     offset: int = 0
     template: InsertTemplate | None = None
-    _description: Description | None = None
+    _decided: Mapping[int, SqlType] | None = None
 
-    def description(self, session: Session) -> Description:
-        """What it takes and gives, as of now; the types of its parameters stay as they were found first."""
-        if self.statement is None:
-            return Description()
-        if self._description is None:
-            self._description = self._described(session)
-        return self._description
-
-    def parameter_oids(self, session: Session) -> tuple[int, ...]:
-        return tuple(oid or oid_of(self._type(number, session)) for number, oid in enumerate(self.oids, start=1))
-
-    def columns(self, session: Session) -> tuple[ResultColumn, ...] | None:
-        return self.description(session).columns
+    def describe(self, session: Session) -> tuple[tuple[int, ...], tuple[ResultColumn, ...] | None]:
+        """The types of its parameters, which stay as they were found first, and its columns as of now."""
+        description = Description() if self.statement is None else self._described(session)
+        if self._decided is None:
+            self._decided = description.parameters
+        oids = tuple(oid or oid_of(self._type(number, session)) for number, oid in enumerate(self.oids, start=1))
+        return oids, description.columns
 
     def with_values(self, values: Sequence[bytes | None], formats: Sequence[int], session: Session) -> Statement | None:
         """The statement with values in the places of its parameters."""
@@ -78,7 +72,9 @@ class Prepared:
     def _type(self, number: int, session: Session) -> SqlType:
         """The type of a parameter, without a length or a precision."""
         declared = type_of_parameter(self.oids[number - 1])
-        found = declared or self.description(session).parameters.get(number, TEXT)
+        if declared is None and self._decided is None:
+            self._decided = self._described(session).parameters
+        found = declared or (self._decided or {}).get(number, TEXT)
         return TEXT if found.is_string else SqlType(found.name)
 
     def _value(self, number: int, value: bytes | None, format: int, session: Session) -> TypedText:

@@ -117,9 +117,18 @@ def test_several_statements_are_one_transaction(client: RawClient) -> None:
     assert tags(made) == ["CREATE TABLE", "INSERT 0 2", "SELECT 2"]
     failed = client.query("INSERT INTO several VALUES (3); SELECT 1/0; INSERT INTO several VALUES (4)")
     assert (tags(failed), errors(failed), status(failed)) == (["INSERT 0 1"], ["22012"], b"I")
+    begun = client.query("INSERT INTO several VALUES (7); BEGIN; DELETE FROM several WHERE a = 7; COMMIT")
+    assert (names(begun).count("NoticeResponse"), status(begun)) == (0, b"I")
     mixed = client.query("BEGIN; INSERT INTO several VALUES (5); COMMIT; INSERT INTO several VALUES (6); SELECT nope")
     assert errors(mixed) == ["42703"]
     assert rows(client.query("SELECT a FROM several ORDER BY a")) == [(b"1",), (b"2",), (b"5",)]
+
+
+def test_a_syntax_error_anywhere_runs_nothing(client: RawClient) -> None:
+    failed = client.query("CREATE TABLE never (a int); SELEC 1")
+    assert (tags(failed), errors(failed)) == ([], ["42601"])
+    assert [message.report["P"] for message in failed if hasattr(message, "report")] == ["29"]
+    assert errors(client.query("SELECT * FROM never")) == ["42P01"]
 
 
 def test_texts_without_a_statement(client: RawClient) -> None:
@@ -162,9 +171,26 @@ def test_portals_return_some_rows_at_a_time(client: RawClient) -> None:
     assert (len(rows(opened)), names(opened)[-2:], status(opened)) == (3, ["PortalSuspended", "ReadyForQuery"], b"T")
     assert rows(client.exchange(Execute("p", 3), Sync())) == [(b"4",), (b"5",), (b"6",)]
     last = client.exchange(Execute("p", 3), Sync())
-    assert (rows(last), tags(last)) == ([(b"7",)], ["SELECT 7"])
+    assert (rows(last), tags(last)) == ([(b"7",)], ["SELECT 1"])
+    assert tags(client.exchange(Execute("p"), Sync())) == ["SELECT 0"]
     client.query("COMMIT")
     assert errors(client.exchange(Execute("p"), Sync())) == ["34000"]
+
+
+def test_a_statement_without_rows_is_executed_once(client: RawClient) -> None:
+    client.query("CREATE TABLE once (a int)")
+    insert = Parse("", "INSERT INTO once VALUES (1)")
+    messages = client.exchange(insert, Bind("", ""), Execute(), Execute(), Sync())
+    assert (tags(messages), errors(messages)) == (["INSERT 0 1"], ["55000"])
+
+
+def test_columns_are_described_as_they_are(client: RawClient) -> None:
+    client.query("CREATE TABLE growing (a int)")
+    client.exchange(Parse("g", "SELECT * FROM growing WHERE a = $1"), Describe(b"S", "g"), Sync())
+    client.query("ALTER TABLE growing ADD COLUMN b text")
+    described = client.exchange(Describe(b"S", "g"), Sync())
+    assert described[0] == ParameterDescription((23,))
+    assert [len(message.columns) for message in described if isinstance(message, RowDescription)] == [2]
 
 
 def test_a_failure_skips_up_to_sync(client: RawClient) -> None:

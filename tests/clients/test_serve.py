@@ -99,6 +99,20 @@ HINT:  Perhaps you meant "station".
 """
 
 
+ENDLESS = "SELECT count(*) FROM generate_series(1, 3000000) a, generate_series(1, 3000000) b"
+
+
+def cancel_with_psql(url: str) -> float:
+    """Press Ctrl-C in psql; gives back how long it took to come back."""
+    running = subprocess.Popen(["psql", url, "-c", ENDLESS], stderr=subprocess.PIPE, text=True)
+    time.sleep(3)
+    started = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    printed = running.communicate(timeout=30)[1]
+    assert printed == "Cancel request sent\nERROR:  canceling statement due to user request\n"
+    return time.monotonic() - started
+
+
 @needs_psql
 def test_psql_and_a_good_end(program: Program, tmp_path: Path) -> None:
     assert psql(program.url, SCRIPT) == TRANSCRIPT
@@ -112,8 +126,8 @@ def test_psql_and_a_good_end(program: Program, tmp_path: Path) -> None:
     )
     assert (second.returncode, second.stdout) == (1, "")
     assert "is already open" in second.stderr
-    endless = "SELECT count(*) FROM generate_series(1, 3000000) a, generate_series(1, 3000000) b"
-    waiting = subprocess.Popen(["psql", program.url, "-c", endless], stderr=subprocess.PIPE, text=True)
+    assert cancel_with_psql(program.url) < 2
+    waiting = subprocess.Popen(["psql", program.url, "-c", ENDLESS], stderr=subprocess.PIPE, text=True)
     time.sleep(2)
     assert program.stop() < 10
     assert "canceling statement because the server stops" in waiting.communicate(timeout=10)[1]
