@@ -1,7 +1,8 @@
 """Every setting in one place: its unit, default and reason.
 
 A setting comes from, in rising order: its default, the environment (`MILLPOND_<NAME>`), an argument of
-`millpond.connect`, and, for those of a session, `SET`. Those of a pond are fixed while it is open.
+`millpond.connect`, and, for those of a session, `SET`. Those of a pond stay while it is open; those that are fixed
+only tell clients how things are.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Setting:
     default: Value
     unit: str
     reason: str
-    scope: Literal["pond", "session"] = "pond"
+    scope: Literal["pond", "session", "fixed"] = "pond"
     choices: tuple[str, ...] = ()
     synonyms: tuple[str, ...] = ()
     minimum: int = 0
@@ -96,6 +97,8 @@ class Setting:
 
 _MILLISECONDS = {"": 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _BYTES = {"": 1, "B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+
+SERVER_VERSION = "16.0"
 
 SETTINGS: dict[str, Setting] = {
     setting.name: setting
@@ -169,6 +172,40 @@ SETTINGS: dict[str, Setting] = {
             "A view reads so many new tuples without being asked: big chunks make the fixed cost of a job small.",
             minimum=1,
         ),
+        # -- fixed -------------------------------------------------------------------------------------------
+        Setting(
+            "server_version",
+            SERVER_VERSION,
+            "version",
+            "The version of PostgreSQL that clients may take this for: they choose by it what to ask of the catalog.",
+            scope="fixed",
+            reported=True,
+        ),
+        Setting("server_version_num", 160_000, "version", "The same, as a number.", scope="fixed"),
+        Setting("server_encoding", "UTF8", "encoding", "Text is UTF-8 everywhere.", scope="fixed", reported=True),
+        Setting(
+            "integer_datetimes", True, "boolean", "Times are counted in microseconds.", scope="fixed", reported=True
+        ),
+        Setting(
+            "transaction_isolation",
+            "repeatable read",
+            "choice",
+            "Transactions have snapshot isolation, which PostgreSQL calls so.",
+            scope="fixed",
+        ),
+        Setting(
+            "default_transaction_isolation", "repeatable read", "choice", "There is no other level.", scope="fixed"
+        ),
+        Setting(
+            "default_transaction_read_only",
+            False,
+            "boolean",
+            "A transaction is read only if it says so.",
+            scope="fixed",
+            reported=True,
+        ),
+        Setting("in_hot_standby", False, "boolean", "There is no standby.", scope="fixed", reported=True),
+        Setting("max_identifier_length", 63, "bytes", "Longer names work too; clients cut theirs here.", scope="fixed"),
         # -- of a server -------------------------------------------------------------------------------------
         Setting(
             "max_connections",
@@ -343,6 +380,12 @@ def find(name: str) -> Setting:
     return setting
 
 
+def _check_not_fixed(setting: Setting) -> None:
+    if setting.scope == "fixed":
+        message = f'parameter "{setting.name}" cannot be changed'
+        raise MillpondError(SqlState.CANNOT_CHANGE_RUNTIME_PARAM, message)
+
+
 class Settings:
     """Values of settings, layered: what is not set here comes from `below`, at last from the defaults."""
 
@@ -354,17 +397,19 @@ class Settings:
     def of_pond(cls, arguments: Mapping[str, object], environment: Mapping[str, str] = os.environ) -> Settings:
         """The settings of a pond: its environment's, then its arguments'."""
         settings = cls()
-        for name in SETTINGS:
+        for name in (setting.name for setting in SETTINGS.values() if setting.scope != "fixed"):
             text = environment.get(f"MILLPOND_{name.upper()}")
             if text is not None:
                 settings._values[name] = SETTINGS[name].parse(text)
         for name, given in arguments.items():
+            _check_not_fixed(find(name))
             settings._values[find(name).name] = find(name).parse(given)
         return settings
 
     def set(self, name: str, given: object) -> None:
         """`SET name = given`."""
         setting = find(name)
+        _check_not_fixed(setting)
         if setting.scope != "session":
             raise MillpondError(
                 SqlState.CANNOT_CHANGE_RUNTIME_PARAM,

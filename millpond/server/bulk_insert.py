@@ -57,13 +57,19 @@ def _repetition(messages: Sequence[Message], first: Bind) -> Repetition | None:
     return found if same else None
 
 
-def insert_together(client: Client, prepared: Prepared, inserts: Sequence[Repetition]) -> None:
-    """Run them as one, take them from the inbox, and answer each; the Bind of the first was answered before."""
+def insert_together(client: Client, prepared: Prepared, inserts: Sequence[Repetition]) -> bool:
+    """Run them as one, take them from the inbox, and answer each; the Bind of the first was answered before.
+
+    Gives back whether that could be done.
+    """
     assert prepared.template is not None
     template, session = prepared.template, client.session
     with session.statement(prepared.offset):
         bindings = [prepared.texts_of(one.bind.values, one.bind.formats, session) for one in inserts]
-        portal = Portal(client, template.statement(bindings))
+        statement = template.statement(bindings)
+    if statement is None:
+        return False
+    portal = Portal(client, statement)
     count = sum(one.messages for one in inserts[1:])
     behind = client.inbox.ahead(count + 1)[count:]
     portal.execute(alone=any(isinstance(message, Sync) for message in behind))
@@ -73,3 +79,4 @@ def insert_together(client: Client, prepared: Prepared, inserts: Sequence[Repeti
         for _ in range(one.messages):
             client.inbox.take()
         client.outbox.add(BindComplete(), *([NoData()] if one.described else []), CommandComplete(tag))
+    return True

@@ -19,7 +19,7 @@ from millpond.server.dialogue import Dialogue
 from millpond.server.inbox import Inbox
 from millpond.server.outbox import Outbox
 from millpond.server.reports import as_sql_error, error_response
-from millpond.server.startup import Opening, apply_settings, fixed_parameters, read_startup
+from millpond.server.startup import Opening, apply_settings, identity_parameters, read_startup
 from millpond.session import Session
 from millpond.wire.backend import IDLE, Authentication, BackendKeyData, ReadyForQuery
 from millpond.wire.decoder import Decoder
@@ -139,7 +139,7 @@ class Connection:
         inbox = Inbox(self._settings.integer("input_buffer_bytes"), self._make_room)
         outbox = Outbox(self._transmit, self._settings.integer("output_buffer_bytes"))
         dialogue = Dialogue(Client(session, inbox, outbox, self._listener.spill))
-        parameters = fixed_parameters(session.user, superuser=session.superuser)
+        parameters = identity_parameters(session.user, superuser=session.superuser)
         ready = ReadyForQuery(IDLE)
         await self._send(Authentication(), *parameters, *dialogue.parameters(), key, ready)
         reading = asyncio.create_task(self._read_ahead(inbox))

@@ -80,9 +80,7 @@ class ExtendedQuery:
             self._client.outbox.add(EmptyQueryResponse())
             return
         bind = self._inserts.pop(message.portal, None)
-        repeated = [] if bind is None else repetitions(self._client.inbox, bind)
-        if bind is not None and repeated:
-            insert_together(self._client, self._statement(bind.statement), [Repetition(bind), *repeated])
+        if bind is not None and self._insert_together(bind):
             return
         portal.execute(message.rows_max, alone=self._ends_pipeline())
         portal.complete()
@@ -128,6 +126,12 @@ class ExtendedQuery:
         if name not in self._portals:
             raise MillpondError(SqlState.INVALID_CURSOR_NAME, f'portal "{name}" does not exist')
         return self._portals[name]
+
+    def _insert_together(self, bind: Bind) -> bool:
+        """Run an INSERT and its repetitions as one, if there are any."""
+        repeated = repetitions(self._client.inbox, bind)
+        inserts = [Repetition(bind), *repeated]
+        return bool(repeated) and insert_together(self._client, self._statement(bind.statement), inserts)
 
     def _ends_pipeline(self) -> bool:
         return any(isinstance(message, Sync) for message in self._client.inbox.ahead(1))

@@ -48,7 +48,8 @@ class Prepared:
         texts = self.texts_of(values, formats, session)
         if self.statement is None or not texts:
             return self.statement
-        return self.template.statement([texts]) if self.template else parse(self.text, Parameters(texts))
+        plain = self.template.statement([texts]) if self.template else None
+        return plain or parse(self.text, Parameters(texts))
 
     def texts_of(self, values: Sequence[bytes | None], formats: Sequence[int], session: Session) -> list[TypedText]:
         """The values as texts with their types."""

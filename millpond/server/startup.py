@@ -6,15 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import millpond
 from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.system import DATABASE
 from millpond.wire.backend import NegotiateProtocolVersion, ParameterStatus
 from millpond.wire.startup import PROTOCOL_NEWEST, Startup
-
-SERVER_VERSION = "16.0"
-"""The version of PostgreSQL that clients may take this for: they choose by it what to ask of the catalog."""
 
 _PROTOCOL_OPTION = "_pq_."
 _OPTION = re.compile(r"(?:-c\s*|--)([A-Za-z_][\w.]*)=((?:\\.|\S)*)")
@@ -53,17 +49,9 @@ def apply_settings(settings: Settings, wanted: Mapping[str, str]) -> None:
         settings.set(name, value)
 
 
-def fixed_parameters(user: str, *, superuser: bool) -> list[ParameterStatus]:
-    """What clients go by and no session can change."""
-    values = {
-        "server_version": f"{SERVER_VERSION} (Millpond {millpond.__version__})",
-        "server_encoding": "UTF8",
-        "integer_datetimes": "on",
-        "is_superuser": "on" if superuser else "off",
-        "session_authorization": user,
-        "default_transaction_read_only": "off",
-        "in_hot_standby": "off",
-    }
+def identity_parameters(user: str, *, superuser: bool) -> list[ParameterStatus]:
+    """Who the client is, as it is told with the settings."""
+    values = {"is_superuser": "on" if superuser else "off", "session_authorization": user}
     return [ParameterStatus(name, value) for name, value in values.items()]
 
 

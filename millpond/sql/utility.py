@@ -118,7 +118,10 @@ def _setting_name(cursor: TokenCursor) -> str:
 
 
 def _show(cursor: TokenCursor) -> Statement:
-    name = "timezone" if cursor.accept("TIME", "ZONE") else _setting_name(cursor)
+    if cursor.accept("TRANSACTION", "ISOLATION", "LEVEL"):
+        name = "transaction_isolation"
+    else:
+        name = "timezone" if cursor.accept("TIME", "ZONE") else _setting_name(cursor)
     cursor.end()
     return ShowSetting(name)
 

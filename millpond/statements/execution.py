@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from millpond.config import Settings
+from millpond.config import SERVER_VERSION, Settings
 from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
@@ -299,4 +299,4 @@ def _shown(name: Name) -> str:
 def _version() -> str:
     from millpond import __version__
 
-    return f"PostgreSQL 16.0 (Millpond {__version__})"
+    return f"PostgreSQL {SERVER_VERSION} (Millpond {__version__})"

@@ -35,7 +35,9 @@ def test_an_insert_of_parameters_becomes_one_of_literals() -> None:
     template = insert_template("INSERT INTO t (a, b, c, d) VALUES ($1, $2, $3, '$1')")
     assert template is not None
     values = [TypedText("it's"), TypedText(None, types.INTEGER), TypedText("1.5", types.DOUBLE)]
-    bound = template.statement([values, values]).values
+    statement = template.statement([values, values])
+    assert statement is not None
+    bound = statement.values
     assert bound.literals == (
         ("'it''s'",) * 2,
         ("NULL",) * 2,
@@ -51,3 +53,24 @@ def test_an_insert_of_parameters_becomes_one_of_literals() -> None:
 )
 def test_other_statements_are_no_templates(text: str) -> None:
     assert insert_template(text) is None
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "literal"),
+    [
+        ("$1::varchar", TypedText("x"), "'x'::varchar"),
+        ("$1::INTEGER", TypedText("1", types.SMALLINT), "'1'::integer"),
+        ("$1::text", TypedText("x", types.VARCHAR), "'x'::text"),
+        ("$1::text", TypedText(None, types.VARCHAR), "NULL"),
+        ("$1::integer", TypedText("1.5", types.DOUBLE), None),
+    ],
+)
+def test_parameters_may_have_a_cast(written: str, value: TypedText, literal: str | None) -> None:
+    template = insert_template(f"INSERT INTO t VALUES ({written})")
+    assert template is not None
+    statement = template.statement([[value]])
+    assert (statement.values.literals if statement else None) == (None if literal is None else ((literal,),))
+
+
+def test_a_parameter_behind_a_type_is_no_literal() -> None:
+    assert insert_template("INSERT INTO t VALUES (date $1)") is None
