@@ -8,97 +8,13 @@ only tell clients how things are.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 from millpond.errors import MillpondError, SqlState, closest
+from millpond.server_settings import FIXED_SETTINGS, SERVER_SETTINGS
+from millpond.setting import Setting, Value
 
-Value = str | int | bool
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One setting; `choices` restricts a text, `synonyms` are other spellings of its default, `minimum` restricts a
-    number.
-
-    `spelling` is PostgreSQL's own where it has capitals; a setting that is `reported` is told to clients.
-    """
-
-    name: str
-    default: Value
-    unit: str
-    reason: str
-    scope: Literal["pond", "session", "fixed"] = "pond"
-    choices: tuple[str, ...] = ()
-    synonyms: tuple[str, ...] = ()
-    minimum: int = 0
-    spelling: str = ""
-    reported: bool = False
-
-    @property
-    def shown_name(self) -> str:
-        """The name as PostgreSQL shows it."""
-        return self.spelling or self.name
-
-    def parse(self, given: object) -> Value:
-        """The value that `given` stands for, or an error as PostgreSQL words it."""
-        if isinstance(self.default, bool):
-            return self._parse_bool(given)
-        if isinstance(self.default, int):
-            return self._parse_int(given)
-        text = str(given)
-        if text.lower() in self.synonyms:
-            return self.default
-        for choice in self.choices:
-            if choice.lower() == text.lower():
-                return choice
-        if self.choices:
-            raise self._invalid(given, hint=f"Available values: {', '.join(self.choices)}.")
-        return text
-
-    def _parse_bool(self, given: object) -> bool:
-        words = {
-            "true": True,
-            "on": True,
-            "yes": True,
-            "1": True,
-            "false": False,
-            "off": False,
-            "no": False,
-            "0": False,
-        }
-        word = str(given).lower()
-        if word not in words:
-            raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, f'parameter "{self.name}" requires a Boolean value')
-        return words[word]
-
-    def _parse_int(self, given: object) -> int:
-        factors = _MILLISECONDS if self.unit == "ms" else _BYTES if self.unit == "bytes" else {"": 1}
-        match = re.fullmatch(r"\s*(-?\d+)\s*([a-zA-Z]*)\s*", str(given))
-        if match is None or match[2] not in factors:
-            units = [unit for unit in factors if unit]
-            hint = f"Valid units for this parameter are {', '.join(f'{u!r}' for u in units)}." if units else None
-            raise self._invalid(given, hint=hint)
-        value = int(match[1]) * factors[match[2]]
-        if value < self.minimum:
-            raise MillpondError(
-                SqlState.INVALID_PARAMETER_VALUE,
-                f'{value} is outside the valid range for parameter "{self.name}" ({self.minimum} or more)',
-            )
-        return value
-
-    def _invalid(self, given: object, *, hint: str | None) -> MillpondError:
-        return MillpondError(
-            SqlState.INVALID_PARAMETER_VALUE, f'invalid value for parameter "{self.name}": "{given}"', hint=hint
-        )
-
-
-_MILLISECONDS = {"": 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-_BYTES = {"": 1, "B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
-
-SERVER_VERSION = "16.0"
+__all__ = ["SETTINGS", "Setting", "Settings", "Value", "find"]
 
 SETTINGS: dict[str, Setting] = {
     setting.name: setting
@@ -172,95 +88,8 @@ SETTINGS: dict[str, Setting] = {
             "A view reads so many new tuples without being asked: big chunks make the fixed cost of a job small.",
             minimum=1,
         ),
-        # -- fixed -------------------------------------------------------------------------------------------
-        Setting(
-            "server_version",
-            SERVER_VERSION,
-            "version",
-            "The version of PostgreSQL that clients may take this for: they choose by it what to ask of the catalog.",
-            scope="fixed",
-            reported=True,
-        ),
-        Setting("server_version_num", 160_000, "version", "The same, as a number.", scope="fixed"),
-        Setting("server_encoding", "UTF8", "encoding", "Text is UTF-8 everywhere.", scope="fixed", reported=True),
-        Setting(
-            "integer_datetimes", True, "boolean", "Times are counted in microseconds.", scope="fixed", reported=True
-        ),
-        Setting(
-            "transaction_isolation",
-            "repeatable read",
-            "choice",
-            "Transactions have snapshot isolation, which PostgreSQL calls so.",
-            scope="fixed",
-        ),
-        Setting(
-            "default_transaction_isolation", "repeatable read", "choice", "There is no other level.", scope="fixed"
-        ),
-        Setting(
-            "default_transaction_read_only",
-            False,
-            "boolean",
-            "A transaction is read only if it says so.",
-            scope="fixed",
-            reported=True,
-        ),
-        Setting("in_hot_standby", False, "boolean", "There is no standby.", scope="fixed", reported=True),
-        Setting("max_identifier_length", 63, "bytes", "Longer names work too; clients cut theirs here.", scope="fixed"),
-        # -- of a server -------------------------------------------------------------------------------------
-        Setting(
-            "max_connections",
-            100,
-            "connections",
-            "Each may hold a thread while its statement runs; more than this are turned away.",
-            minimum=1,
-        ),
-        Setting(
-            "authentication_timeout",
-            60_000,
-            "ms",
-            "A client that has not said who it is by then is cut off, so that strangers cannot hold connections.",
-            minimum=1000,
-        ),
-        Setting(
-            "startup_message_bytes_max",
-            10_000,
-            "bytes",
-            "The largest message before authentication, as in PostgreSQL: strangers get little memory.",
-            minimum=1000,
-        ),
-        Setting(
-            "message_bytes_max",
-            256 << 20,
-            "bytes",
-            "The largest message of a client: it is held in memory as a whole.",
-            minimum=10_000,
-        ),
-        Setting(
-            "input_buffer_bytes",
-            4 << 20,
-            "bytes",
-            "What is read ahead of a client that sends faster than its statements run, such as by COPY.",
-            minimum=65_536,
-        ),
-        Setting(
-            "output_buffer_bytes",
-            256 << 10,
-            "bytes",
-            "Results are sent in pieces of about this size; a slow client makes its own statement wait.",
-            minimum=1024,
-        ),
-        Setting(
-            "result_memory_bytes",
-            64 << 20,
-            "bytes",
-            "A result that may be larger, by Spark's estimate, goes by way of files instead of memory.",
-        ),
-        Setting(
-            "copy_directory",
-            "",
-            "path",
-            "Where superusers may COPY from and to files of the server; nowhere if empty.",
-        ),
+        *FIXED_SETTINGS,
+        *SERVER_SETTINGS,
         # -- of a session ------------------------------------------------------------------------------------
         Setting(
             "stream_scan",

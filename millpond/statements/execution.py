@@ -13,11 +13,12 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from millpond.config import SERVER_VERSION, Settings
+from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
 from millpond.run.view import Answer, key_of
+from millpond.server_settings import SERVER_VERSION
 from millpond.services import Held, Services
 from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, quote
 from millpond.sql.bind import BoundQuery, bind, bind_expression
