@@ -6,7 +6,7 @@ Pure data: the conversion of values is in `values.py`, of sqlglot's type nodes i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -21,7 +21,10 @@ NUMERIC_UNCONSTRAINED_SCALE = 18
 
 @dataclass(frozen=True)
 class SqlType:
-    """A type as PostgreSQL names it; `numeric` has precision and scale, `varchar` and `char` a length."""
+    """A type as PostgreSQL names it; `numeric` has precision and scale, `varchar` and `char` a length.
+
+    The name of an array ends with `[]`; what else it has is its elements'.
+    """
 
     name: str
     precision: int | None = None
@@ -34,6 +37,8 @@ class SqlType:
         >>> str(numeric(10, 2)), str(varchar(5)), str(TIMESTAMPTZ)
         ('numeric(10,2)', 'character varying(5)', 'timestamp with time zone')
         """
+        if self.is_array:
+            return f"{self.element}[]"
         long_name = _LONG_NAMES.get(self.name, self.name)
         if self.name == "numeric" and self.precision is not None:
             return f"numeric({self.precision},{self.scale})"
@@ -42,6 +47,8 @@ class SqlType:
     @property
     def arrow(self) -> pa.DataType:
         """The Arrow type that holds it, in memory and in Parquet."""
+        if self.is_array:
+            return pa.list_(pa.field("element", self.element.arrow))
         if self.name == "numeric":
             return pa.decimal128(self.decimal_precision, self.decimal_scale)
         return _ARROW[self.name]
@@ -49,6 +56,8 @@ class SqlType:
     @property
     def spark(self) -> str:
         """The Spark SQL type that holds it."""
+        if self.is_array:
+            return f"ARRAY<{self.element.spark}>"
         if self.name == "numeric":
             return f"DECIMAL({self.decimal_precision},{self.decimal_scale})"
         return _SPARK[self.name]
@@ -62,6 +71,15 @@ class SqlType:
         if self.scale is not None:
             return self.scale
         return NUMERIC_UNCONSTRAINED_SCALE if self.precision is None else 0
+
+    @property
+    def is_array(self) -> bool:
+        return self.name.endswith(_ARRAY_MARK)
+
+    @property
+    def element(self) -> SqlType:
+        """The type of an array's elements."""
+        return replace(self, name=self.name.removesuffix(_ARRAY_MARK))
 
     @property
     def is_integer(self) -> bool:
@@ -79,6 +97,8 @@ class SqlType:
     def is_string(self) -> bool:
         return self.name in ("text", "varchar", "char")
 
+
+_ARRAY_MARK = "[]"
 
 SMALLINT = SqlType("smallint")
 INTEGER = SqlType("integer")
@@ -107,6 +127,15 @@ def varchar(length: int) -> SqlType:
 def char(length: int = 1) -> SqlType:
     """Blank-padded text. It is stored without its trailing blanks, which never count, and padded when shown."""
     return SqlType("char", length=length)
+
+
+def array_of(element: SqlType) -> SqlType:
+    """The array of one dimension with such elements.
+
+    >>> str(array_of(numeric(10, 2))), array_of(INTEGER).spark
+    ('numeric(10,2)[]', 'ARRAY<INT>')
+    """
+    return replace(element, name=f"{element.name}{_ARRAY_MARK}")
 
 
 _LONG_NAMES = {
@@ -161,6 +190,8 @@ def from_arrow(arrow: pa.DataType) -> SqlType:
         return numeric(arrow.precision, arrow.scale)
     if pa.types.is_dictionary(arrow):
         return from_arrow(arrow.value_type)
+    if pa.types.is_list(arrow):
+        return array_of(from_arrow(arrow.value_type))
     if pa.types.is_timestamp(arrow):
         return TIMESTAMP if arrow.tz is None else TIMESTAMPTZ
     for matches, sql_type in _FROM_ARROW:

@@ -18,7 +18,15 @@ import millpond
 class Measurement:
     """One number, beside those of its peers in the same run.
 
-    `target` is what `value` has to reach, or with `target_of` what the ratio to that peer has to reach.
+    `target` is what `value` has to reach, or with `target_of` what the ratio to that peer has to reach; where
+    `lower_is_better` they have to stay below it.
+
+    >>> Measurement("rate", 100.0, "rows/s", {"flink": 10.0}, target=5.0, target_of="flink").met
+    True
+    >>> Measurement("age", 151.0, "ms", target=151.0, lower_is_better=True).met
+    False
+    >>> Measurement("rate", 100.0, "rows/s", target=5.0, target_of="flink").met is None  # Flink did not run
+    True
     """
 
     metric: str
@@ -27,6 +35,7 @@ class Measurement:
     peers: Mapping[str, float] = field(default_factory=dict)
     target: float | None = None
     target_of: str | None = None
+    lower_is_better: bool = False
 
     @property
     def ratios(self) -> dict[str, float]:
@@ -34,10 +43,10 @@ class Measurement:
 
     @property
     def met(self) -> bool | None:
-        if self.target is None:
+        reached = self.ratios.get(self.target_of) if self.target_of else self.value
+        if self.target is None or reached is None:
             return None
-        reached = self.ratios.get(self.target_of, 0.0) if self.target_of else self.value
-        return reached >= self.target
+        return reached < self.target if self.lower_is_better else reached >= self.target
 
 
 def report(bench: str, measurements: Sequence[Measurement], console: Console) -> None:
@@ -63,16 +72,23 @@ def _table(bench: str, measurements: Sequence[Measurement]) -> Table:
         table.add_column(heading, justify="left" if heading in ("metric", "beside") else "right")
     for item in measurements:
         beside = "\n".join(f"{name}: {_shown(peer)} (x {item.ratios[name]:.2f})" for name, peer in item.peers.items())
-        target = (
-            ""
-            if item.target is None
-            else f"{item.target:.2f} x {item.target_of}"
-            if item.target_of
-            else f"{item.target:,.0f}"
-        )
         mark = {None: "", True: "[green]met[/]", False: "[red]missed[/]"}[item.met]
-        table.add_row(item.metric, f"{_shown(item.value)} {item.unit}", beside, target, mark)
+        table.add_row(item.metric, f"{_shown(item.value)} {item.unit}", beside, _target(item), mark)
     return table
+
+
+def _target(item: Measurement) -> str:
+    """What a number is to be, in words.
+
+    >>> _target(Measurement("age", 100.0, "ms", target=151.0, lower_is_better=True))
+    'below 151'
+    >>> _target(Measurement("rate", 100.0, "rows/s", target=5.0, target_of="flink"))
+    '5.00 x flink'
+    """
+    if item.target is None:
+        return ""
+    target = f"{_shown(item.target)} x {item.target_of}" if item.target_of else _shown(item.target)
+    return f"below {target}" if item.lower_is_better else target
 
 
 def _shown(value: float) -> str:
@@ -94,6 +110,7 @@ def _summary(bench: str, measurements: Sequence[Measurement]) -> dict[str, objec
             "ratio": {name: round(ratio, 4) for name, ratio in item.ratios.items()},
             "target": item.target,
             "target_of": item.target_of,
+            "lower_is_better": item.lower_is_better,
             "met": item.met,
         }
         for item in measurements

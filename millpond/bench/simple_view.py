@@ -1,17 +1,19 @@
 """One view that counts, sums and averages by entity: how fast it is kept, what a read costs, and how old an answer is.
 
 1. Events a second into 10,000 groups, for chunks of several sizes, from the first insert to the final answer; beside
-   Flink, which runs the same query as one job.
+   Flink, which runs the same query as one job, and Structured Streaming with chunks of the same sizes.
 2. A read of 1,000,000 groups: when nothing has arrived since the last one, and when 10,000 rows have; beside the same
    query computed by Spark from the stream itself. And Spark's jobs for them, whose fixed cost small chunks pay for.
-3. The age of an answer while 10,000 events arrive each second: from the insert of a row to the answer that counts it.
+3. Events a second into 1,000,000 groups while four readers poll, beside those without readers.
+4. The age of an answer while 10,000 events arrive each second: from the insert of a row to the answer that counts it.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,12 +22,14 @@ from rich.console import Console
 
 import millpond
 from millpond import Pond
-from millpond.bench import aim, view_reads
+from millpond.bench import aim, polling, view_reads
 from millpond.bench.answers import verify
 from millpond.bench.freshness import Freshness
+from millpond.bench.jobs import jobs_of_chunk, wait_until_read
 from millpond.bench.peers.duck import Duck
 from millpond.bench.peers.flink import Flink
 from millpond.bench.peers.peer import PeerMissingError
+from millpond.bench.peers.structured_streaming import KeptGrouping, StructuredStreaming
 from millpond.bench.rates import rates
 from millpond.bench.report import Measurement, report
 from millpond.bench.stopwatch import Spent, Stopwatch
@@ -37,7 +41,8 @@ FLINK_QUERY = QUERY.replace("avg(duration)", "avg(CAST(duration AS DOUBLE))")
 
 CHUNKS_ROWS = (1_000_000, 2_000_000, 5_000_000)
 FRESHNESS_SECONDS = 20.0
-PEERS = ("flink", "spark")
+CHUNKS_COUNTED = 3
+PEERS = ("flink", "structured-streaming", "spark")
 TARGET_OF_FLINK = 5.0
 
 
@@ -75,14 +80,26 @@ class Bench:
         self._events = aim.events(self._sizes.events, self._sizes.entities)
 
     def measure(self) -> list[Measurement]:
-        flink = self._beside_flink() if "flink" in self._peers else {}
+        flink = self._beside("flink", self._flink)
         self._kept(self._sizes.insert, self._events.slice(0, 3 * self._sizes.insert))  # Spark is warm from here on.
         found: list[Measurement] = []
         for chunk_rows in CHUNKS_ROWS:
             rows = max(1, int(chunk_rows * self._scale))
             spent = {"millpond": self._kept(rows, self._events), **flink}
+            spent |= self._beside("structured-streaming", partial(self._structured_streaming, rows))
             found += rates(f"chunks of {rows:,} rows", self._events.num_rows, spent, TARGET_OF_FLINK)
         return [*found, *self._reads(), *self._freshness()]
+
+    def _beside(self, peer: str, measure: Callable[[], Spent]) -> dict[str, Spent]:
+        """What a peer took, if it is wanted and can run."""
+        if peer not in self._peers:
+            return {}
+        self._console.print(f"{peer} ...", style="dim")
+        try:
+            return {peer: measure()}
+        except PeerMissingError as error:
+            self._console.print(f"without {peer}: {error}")
+            return {}
 
     def _kept(self, chunk_rows: int, events: pa.Table) -> Spent:
         self._console.print(f"chunks of {chunk_rows:,} rows ...", style="dim")
@@ -95,14 +112,6 @@ class Bench:
         verify("millpond", {"by_entity": answer.fetchall()}, {"by_entity": _truth(events)})
         return spent
 
-    def _beside_flink(self) -> dict[str, Spent]:
-        self._console.print("flink ...", style="dim")
-        try:
-            return {"flink": self._flink()}
-        except PeerMissingError as error:
-            self._console.print(f"without flink: {error}")
-            return {}
-
     def _flink(self) -> Spent:
         flink = Flink(self._directory, self._console)
         warm_up = self._events.slice(0, max(1, self._sizes.insert // 10))
@@ -113,6 +122,14 @@ class Bench:
         verify("flink", done.answers, {"by_entity": _truth(warm_up)})
         return done.spent
 
+    def _structured_streaming(self, chunk_rows: int) -> Spent:
+        peer = StructuredStreaming(self._directory / f"structured-streaming-{chunk_rows}")
+        query = KeptGrouping(QUERY, {"by_entity": "SELECT * FROM grouped"})
+        warm_up = self._events.slice(0, 3 * self._sizes.insert)
+        done = peer.run([query], self._events, warm_up, chunk_rows, self._sizes.insert)
+        verify("structured streaming", done.answers, {"by_entity": _truth(self._events)})
+        return done.spent
+
     def _reads(self) -> list[Measurement]:
         sizes = self._sizes
         self._console.print(f"reads of {sizes.groups_read:,} groups ...", style="dim")
@@ -121,14 +138,26 @@ class Bench:
         with self._pond(sizes.insert, 2 * (events.num_rows + more.num_rows)) as pond:
             for rows in aim.chunks(events, sizes.insert):
                 pond.insert("events", rows)
+            wait_until_read(pond, "events")
             inserts = aim.chunks(more, sizes.insert_between_reads)
-            return view_reads.measure(pond, inserts, QUERY, beside_spark="spark" in self._peers)
+            found = view_reads.measure(pond, inserts, QUERY, beside_spark="spark" in self._peers)
+            found.append(self._jobs(pond, sizes.groups_read))
+            self._console.print(f"{polling.READERS} readers of {sizes.groups_read:,} groups ...", style="dim")
+            return found + polling.measure(pond, list(aim.chunks(events, sizes.insert_between_reads)))
+
+    def _jobs(self, pond: Pond, groups: int) -> Measurement:
+        """Spark's jobs for a chunk, on average: parts of a large state are merged now and then."""
+        chunk = self._events.slice(0, self._sizes.insert)
+        jobs = sum(jobs_of_chunk(pond, "events", chunk) for _ in range(CHUNKS_COUNTED)) / CHUNKS_COUNTED
+        return Measurement(f"Spark jobs of a chunk, {groups:,} groups", jobs, "jobs")
 
     def _freshness(self) -> list[Measurement]:
         self._console.print("freshness ...", style="dim")
         with self._pond(self._sizes.insert, self._sizes.events) as pond:
             pond.insert("events", self._events.slice(0, self._sizes.insert))
-            return Freshness(pond, self._events).measure(max(1.0, FRESHNESS_SECONDS * min(1.0, self._scale)))
+            jobs = self._jobs(pond, self._sizes.entities)
+            seconds = max(1.0, FRESHNESS_SECONDS * min(1.0, self._scale))
+            return [jobs, *Freshness(pond, self._events).measure(seconds)]
 
     def _pond(self, chunk_rows: int, rows: int) -> Pond:
         """A new pond with the stream and the view."""

@@ -11,28 +11,37 @@ import pyarrow.compute as pc
 
 from millpond import Pond
 from millpond.bench.answers import WrongAnswerError
+from millpond.bench.jobs import jobs_started
 from millpond.bench.report import Measurement
 
 READS = 30
+UNCHANGED_BELOW_MS = 2.0
 
 
 def measure(pond: Pond, inserts: Iterable[pa.Table], query: str, *, beside_spark: bool) -> list[Measurement]:
     """Unchanged reads, and one read after each of the inserts; beside the view's query computed from the stream."""
-    expected = _calls(_read(pond))
+    expected = calls(read(pond))
     jobs_before = jobs_started(pond)
-    unchanged = [_milliseconds(lambda: _read(pond)) for _ in range(READS)]
+    unchanged = [_milliseconds(lambda: read(pond)) for _ in range(READS)]
     jobs_between = jobs_started(pond)
     changed = []
     for rows in inserts:
         pond.insert("events", rows)
-        changed.append(_milliseconds(lambda: _read(pond)))
+        changed.append(_milliseconds(lambda: read(pond)))
         expected += rows.num_rows
     jobs_after = jobs_started(pond)
-    if _calls(_read(pond)) != expected:
-        raise WrongAnswerError(f"the view counts {_calls(_read(pond)):,} calls instead of {expected:,}")
+    if calls(read(pond)) != expected:
+        raise WrongAnswerError(f"the view counts {calls(read(pond)):,} calls instead of {expected:,}")
     spark = {"spark": _recomputed(pond, query)} if beside_spark else {}
     return [
-        Measurement("unchanged read, median", statistics.median(unchanged), "ms", spark),
+        Measurement(
+            "unchanged read, median",
+            statistics.median(unchanged),
+            "ms",
+            spark,
+            target=UNCHANGED_BELOW_MS,
+            lower_is_better=True,
+        ),
         Measurement("read after an insert, median", statistics.median(changed), "ms", spark),
         Measurement("read after an insert, p99", percentile_99(changed), "ms", spark),
         Measurement("Spark jobs of an unchanged read", (jobs_between - jobs_before) / READS, "jobs"),
@@ -40,10 +49,14 @@ def measure(pond: Pond, inserts: Iterable[pa.Table], query: str, *, beside_spark
     ]
 
 
-def jobs_started(pond: Pond) -> int:
-    """How many jobs Spark has started so far: their ids count up from 0."""
-    ids = pond.services.runner.session.sparkContext.statusTracker().getJobIdsForGroup(None)
-    return max(ids, default=-1) + 1
+def read(pond: Pond) -> pa.Table:
+    """All rows of the view."""
+    return pond.execute("SELECT * FROM by_entity").arrow()
+
+
+def calls(answer: pa.Table) -> int:
+    """How many rows of the stream an answer has counted."""
+    return int(pc.sum(answer.column("calls")).as_py() or 0)
 
 
 def percentile_99(values: Sequence[float]) -> float:
@@ -55,14 +68,6 @@ def percentile_99(values: Sequence[float]) -> float:
     3.0
     """
     return sorted(values)[min(len(values) - 1, int(0.99 * len(values)) - (len(values) >= 100))]
-
-
-def _read(pond: Pond) -> pa.Table:
-    return pond.execute("SELECT * FROM by_entity").arrow()
-
-
-def _calls(answer: pa.Table) -> int:
-    return int(pc.sum(answer.column("calls")).as_py() or 0)
 
 
 def _recomputed(pond: Pond, query: str) -> float:

@@ -15,9 +15,10 @@ from __future__ import annotations
 from millpond.errors import MillpondError, SqlState
 from millpond.plan import folds, statistics
 from millpond.plan.calls import AggregateCall
-from millpond.plan.ordered import string_agg
+from millpond.plan.ordered import array_agg, string_agg
 from millpond.plan.partials import Aggregate, Partial, words
 from millpond.sql.casts import INTERVAL_DAYS, INTERVAL_MICROS
+from millpond.sql.collected import HASHED, estimate, first_reaching
 from millpond.sql.interval_math import INTERVAL_KEY
 from millpond.sql.nodes import position_of
 
@@ -105,7 +106,7 @@ def _interval_extreme(name: str) -> Aggregate:
     return Aggregate(name, kept, _INTERVAL_TOTAL, words("interval"))
 
 
-_SKETCH = Partial("HLL_SKETCH_AGG(CASE WHEN _1 IS NOT NULL THEN XXHASH64(_1) END)", "HLL_UNION_AGG(sketch)", "BINARY")
+_SKETCH = Partial(f"HLL_SKETCH_AGG({HASHED})", "HLL_UNION_AGG(sketch)", "BINARY")
 
 _CHOICES = (
     _interval_extreme("min"),
@@ -121,10 +122,12 @@ _CHOICES = (
     Aggregate("any_value", {"value": Partial("ANY_VALUE(_1, TRUE)", "ANY_VALUE(value, TRUE)", "{0}")}, "value"),
     _beside("min_by", "MIN_BY", "MIN"),
     _beside("max_by", "MAX_BY", "MAX"),
-    Aggregate("approx_count_distinct", {"sketch": _SKETCH}, "COALESCE(HLL_SKETCH_ESTIMATE(sketch), 0)"),
+    _beside("first", "MIN_BY", "MIN"),
+    _beside("last", "MAX_BY", "MAX"),
+    Aggregate("approx_count_distinct", {"sketch": _SKETCH}, estimate("sketch")),
 )
 
-IDEMPOTENT = words("min max bool_and every bool_or bit_and bit_or any_value approx_count_distinct")
+IDEMPOTENT = words("min max bool_and every bool_or bit_and bit_or any_value approx_count_distinct first last")
 """Aggregates to which a value means the same however often it comes: DISTINCT changes nothing."""
 
 # -- all values kept ------------------------------------------------------------------------------------------
@@ -133,7 +136,7 @@ _VALUES = {"items": Partial("COLLECT_LIST(_1)", "FLATTEN(COLLECT_LIST(items))", 
 
 _ORDERED_SETS = (
     Aggregate("percentile_cont", _VALUES, folds.interpolated("SORT_ARRAY(items, {ascending})", "_1")),
-    Aggregate("percentile_disc", _VALUES, folds.first_reaching("SORT_ARRAY(items, {ascending})", "_1")),
+    Aggregate("percentile_disc", _VALUES, first_reaching("SORT_ARRAY(items, {ascending})", "_1")),
     Aggregate("mode", _VALUES, folds.most_frequent("SORT_ARRAY(items, {ascending})")),
 )
 
@@ -166,16 +169,19 @@ _DISTINCT = (
 )
 
 TABLE: tuple[Aggregate, ...] = (*_SUMS, *_CHOICES, *statistics.ROWS, *_ORDERED_SETS)
-"""Every aggregate that can be kept, but for `string_agg`: what it keeps depends on its ORDER BY."""
+"""Every aggregate that can be kept, but for those whose ORDER BY decides what they keep."""
 
 DISTINCT_TABLE: tuple[Aggregate, ...] = _DISTINCT
 """The same with DISTINCT, where that makes a difference: the set of values is kept."""
 
 
+_BY_ORDER = {"array_agg": array_agg, "string_agg": string_agg}
+
+
 def aggregate_for(call: AggregateCall) -> Aggregate:
     """The row for a call, or an error that says that its result cannot be kept up to date."""
-    if call.name == "string_agg":
-        return string_agg(call)
+    if call.name in _BY_ORDER:
+        return _BY_ORDER[call.name](call)
     distinct = call.distinct and call.name not in IDEMPOTENT
     for one in DISTINCT_TABLE if distinct else TABLE:
         if one.name == call.name and (not one.takes or call.word in one.takes):

@@ -33,12 +33,12 @@ def partial_node(compute: str, inputs: Sequence[exp.Expr], condition: exp.Expr |
 
     def build(node: exp.Anonymous) -> exp.Expr:
         arguments = list(node.expressions)
-        template = _template(compute)
+        template = parsed(compute).copy()
         if filters:
             template = _filtered(template, arguments.pop())
         return fill_prepared(template, arguments)
 
-    return _call("partial", build, [*map(exact, inputs), *filters], None)
+    return _call("partial", build, [*map(exact, inputs), *filters], None, aggregates=True)
 
 
 def final_node(
@@ -52,14 +52,19 @@ def final_node(
         merged = {name: named(merges[name], columns) if merges else column for name, column in columns.items()}
         return fill_prepared(named(finalize, merged), node.expressions[len(names) :])
 
-    return _call("finalize", build, [*kept.values(), *direct], result)
+    return _call("finalize", build, [*kept.values(), *direct], result, aggregates=bool(merges))
 
 
 def _call(
-    name: str, build: Callable[[exp.Anonymous], exp.Expr], arguments: Sequence[exp.Expr], result: SqlType | None
+    name: str,
+    build: Callable[[exp.Anonymous], exp.Expr],
+    arguments: Sequence[exp.Expr],
+    result: SqlType | None,
+    *,
+    aggregates: bool,
 ) -> exp.Expr:
     overload = Overload((), "any", build)
-    function = Function(name, "scalar", (overload,))
+    function = Function(name, "aggregate" if aggregates else "scalar", (overload,))
     node = exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
     return annotate(node, type=result, function=function, overload=overload)
 
@@ -76,21 +81,12 @@ def merge_text(merge: str, columns: Mapping[str, str]) -> str:
 
 def named(template: str, nodes: Mapping[str, exp.Expr]) -> exp.Expr:
     """The template with nodes in the place of the columns it names."""
-    tree = _template(template)
+    tree = parsed(template).copy()
     if isinstance(tree, exp.Column) and tree.name in nodes:
         return nodes[tree.name].copy()
     for column in list(tree.find_all(exp.Column)):
         if column.name in nodes:
             column.replace(nodes[column.name].copy())
-    return tree
-
-
-def _template(text: str) -> exp.Expr:
-    """A template of our own table as a tree, lambdas of several parameters with the parentheses that Spark wants."""
-    tree = parsed(text).copy()
-    for one in tree.find_all(exp.Lambda):
-        if len(one.expressions) > 1:
-            one.set("expressions", [exp.Tuple(expressions=one.expressions)])
     return tree
 
 

@@ -10,6 +10,8 @@ which never subtracts two large sums from each other. In templates a field of a 
 
 from __future__ import annotations
 
+from millpond.sql.collected import let
+
 _ZERO = "CAST(0 AS DOUBLE)"
 
 
@@ -52,12 +54,7 @@ def interpolated(array: str, fraction: str) -> str:
         " ELSE (CEIL(place) - place) * GET(v, CAST(FLOOR(place) AS INT))"
         " + (place - FLOOR(place)) * GET(v, CAST(CEIL(place) AS INT)) END"
     )
-    return _let("v", array, _let("place", f"{fraction} * (SIZE(v) - 1)", between))
-
-
-def first_reaching(array: str, fraction: str) -> str:
-    """percentile_disc: the first sorted value that has at least the wanted fraction of all values up to it."""
-    return _let("v", array, f"GET(v, CAST(GREATEST(CEIL({fraction} * SIZE(v)) - 1, 0) AS INT))")
+    return let("v", array, let("place", f"{fraction} * (SIZE(v) - 1)", between))
 
 
 def most_frequent(array: str) -> str:
@@ -66,9 +63,4 @@ def most_frequent(array: str) -> str:
     run = "CASE WHEN x <=> a['value'] THEN a['run'] + 1 ELSE 1 END"
     best = f"CASE WHEN {run} > a['length'] THEN x ELSE a['best'] END"
     step = f"(a, x) -> NAMED_STRUCT('value', x, 'run', {run}, 'best', {best}, 'length', GREATEST(a['length'], {run}))"
-    return _let("v", array, f"AGGREGATE(v, {start}, {step}, a -> a['best'])")
-
-
-def _let(name: str, value: str, body: str) -> str:
-    """The body, in which the name stands for a value that is computed once. Spark has no LET."""
-    return f"ELEMENT_AT(TRANSFORM(ARRAY({value}), {name} -> {body}), 1)"
+    return let("v", array, f"AGGREGATE(v, {start}, {step}, a -> a['best'])")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from millpond.errors import not_supported
+from millpond.errors import InternalError, not_supported
 from millpond.plan.kept import Kept
 from millpond.plan.pipelines import StateColumn
 from millpond.plan.shown import shown
@@ -16,10 +16,7 @@ from millpond.types import INTERVAL, SqlType
 
 
 class Lift:
-    """Rewrites expressions that stand above one grouping to read its state under an alias.
-
-    `keys` grows by columns that a primary key among the keys determines: PostgreSQL lets them stand ungrouped.
-    """
+    """Rewrites expressions that stand above one grouping to read its state under an alias."""
 
     def __init__(self, keys: Sequence[exp.Expr], kept: Kept, own: set[str], alias: str, *, regroups: bool) -> None:
         self.keys = list(keys)
@@ -43,7 +40,7 @@ class Lift:
             direct = [self._lift(one.copy(), hidden, inside=False) for one in call.call.direct]
             return call.finalized(self._alias, direct, merging=self._regroups)
         if isinstance(node, exp.Column) and node.table in self._own - hidden:
-            return self._determined(node)
+            raise InternalError(f"{shown(node)} stands above a grouping and is none of its keys")
         if isinstance(node, exp.Select):
             hidden, inside = hidden | own_aliases(node), True
         for name, value in list(node.args.items()):
@@ -52,13 +49,6 @@ class Lift:
             elif isinstance(value, exp.Expr):
                 node.set(name, self._lift(value, hidden, inside=inside))
         return node
-
-    def _determined(self, column: exp.Column) -> exp.Column:
-        if self._regroups:
-            what = f"the ungrouped column {shown(column)} above GROUPING SETS of a stream"
-            raise not_supported(what, hint="Add it to GROUP BY.", position=position_of(column))
-        self.keys.append(column.copy())
-        return self.key(column)
 
     def columns(self) -> tuple[StateColumn, ...]:
         """The keys as columns of the state."""

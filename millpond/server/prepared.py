@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from millpond.errors import MillpondError, SqlState
+from millpond.oids import oid_of
 from millpond.result import ResultColumn
-from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, oid_of, takes_binary, type_of_parameter
+from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, takes_binary, type_of_parameter
 from millpond.session import Session
 from millpond.sql.parameters import Parameters, TypedText
 from millpond.sql.parse import parse, split

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from millpond import types
 from millpond.errors import not_supported
+from millpond.oids import SCALARS, oid_of, size_of
 from millpond.result import ResultColumn
 from millpond.types import SqlType
 from millpond.wire.backend import Field
@@ -13,32 +14,11 @@ TEXT_FORMAT, BINARY_FORMAT = 0, 1
 _MODIFIER_HEADER = 4
 """PostgreSQL adds the size of a header to the length or the precision that a modifier holds."""
 
-_BOUNDLESS = -1
-
-_OIDS = {
-    "boolean": (16, 1),
-    "bytea": (17, _BOUNDLESS),
-    "bigint": (20, 8),
-    "smallint": (21, 2),
-    "integer": (23, 4),
-    "text": (25, _BOUNDLESS),
-    "real": (700, 4),
-    "double precision": (701, 8),
-    "char": (1042, _BOUNDLESS),
-    "varchar": (1043, _BOUNDLESS),
-    "date": (1082, 4),
-    "timestamp": (1114, 8),
-    "timestamptz": (1184, 8),
-    "interval": (1186, 16),
-    "numeric": (1700, _BOUNDLESS),
-}
-"""The oid of each type, and the bytes that one of its values takes."""
-
 _UNTYPED_OIDS = frozenset({0, 705})
 """Unspecified, and PostgreSQL's pseudo-type "unknown"."""
 
 _TYPES: dict[int, SqlType] = {
-    **{oid: SqlType(name) for name, (oid, _) in _OIDS.items()},
+    **{oid: SqlType(name) for name, (oid, _) in SCALARS.items()},
     1042: types.TEXT,  # a parameter has no length, and char alone would mean one character
     18: types.TEXT,  # "char"
     19: types.TEXT,  # name
@@ -51,10 +31,6 @@ _TYPES: dict[int, SqlType] = {
 
 _TEXT_ONLY_OIDS = frozenset({26, 2950, 3802})
 """Declared types whose binary form is not that of the type that stands for them here."""
-
-
-def oid_of(sql_type: SqlType) -> int:
-    return _OIDS[sql_type.name][0]
 
 
 def type_of_parameter(oid: int) -> SqlType | None:
@@ -73,13 +49,13 @@ def takes_binary(oid: int) -> bool:
 
 def field_of(column: ResultColumn, format: int) -> Field:
     """A result's column as RowDescription announces it."""
-    oid, size = _OIDS[column.type.name]
-    return Field(column.name, oid, size, _modifier(column.type), format)
+    kind = column.type
+    return Field(column.name, oid_of(kind), size_of(kind), _modifier(kind), format)
 
 
 def _modifier(sql_type: SqlType) -> int:
     if sql_type.length is not None:
         return sql_type.length + _MODIFIER_HEADER
-    if sql_type.name == "numeric" and sql_type.precision is not None:
+    if sql_type.name in ("numeric", "numeric[]") and sql_type.precision is not None:
         return (sql_type.precision << 16 | (sql_type.scale or 0)) + _MODIFIER_HEADER
     return -1

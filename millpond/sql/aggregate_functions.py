@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from millpond.sql.casts import INTERVAL_DAYS, INTERVAL_MICROS
+from millpond.sql.collected import ARRAY, HASHED, PERCENTILE, estimate
 from millpond.sql.functions import Function, row
 from millpond.sql.interval_math import INTERVAL_KEY
-from millpond.types import NUMERIC, NUMERIC_PRECISION_MAX, SqlType, numeric
+from millpond.types import NUMERIC, NUMERIC_PRECISION_MAX, SqlType, array_of, numeric
 
 AVERAGE = numeric(38, 16)
 """The type of an average of exact numbers: 16 digits after the point, as PostgreSQL shows them."""
@@ -38,6 +39,10 @@ def _average_type(_types: Sequence[SqlType], _nodes: Sequence[exp.Expr]) -> SqlT
 
 def _second_type(types: Sequence[SqlType], _nodes: Sequence[exp.Expr]) -> SqlType:
     return types[1]
+
+
+def _array_type(types: Sequence[SqlType], _nodes: Sequence[exp.Expr]) -> SqlType:
+    return array_of(types[0])
 
 
 def _aggregate(name: str, signature: str, spark: str) -> Function:
@@ -124,7 +129,10 @@ _OTHERS = (
     _aggregate("any_value", "any -> first", "ANY_VALUE(_1, TRUE)"),
     _aggregate("min_by", "any any -> first", "MIN_BY(_1, _2)"),
     _aggregate("max_by", "any any -> first", "MAX_BY(_1, _2)"),
-    _aggregate("approx_count_distinct", "any -> bigint", "APPROX_COUNT_DISTINCT(_1)"),
+    _aggregate("first", "any bigint -> first", "MIN_BY(_1, _2)"),
+    _aggregate("last", "any bigint -> first", "MAX_BY(_1, _2)"),
+    _aggregate("approx_count_distinct", "any -> bigint", estimate(f"HLL_SKETCH_AGG({HASHED})")),
+    row("array_agg", "any ->", ARRAY, result=_array_type, kind="aggregate"),
     _aggregate("string_agg", "text text -> text", "LISTAGG(_1, _2)"),
     _aggregate("regr_count", "double double -> bigint", "REGR_COUNT(_1, _2)"),
     *(_aggregate(name, "double double -> double", f"{name.upper()}(_1, _2)") for name in _REGRESSIONS),
@@ -132,13 +140,7 @@ _OTHERS = (
 
 _ORDERED_SETS = (
     row("percentile_cont", "double double -> double", "PERCENTILE_CONT(_1)", kind="ordered-set"),
-    row(
-        "percentile_disc",
-        "double number ->",
-        "PERCENTILE_DISC(_1)",
-        result=_second_type,
-        kind="ordered-set",
-    ),
+    row("percentile_disc", "double any ->", PERCENTILE, result=_second_type, kind="ordered-set"),
     row("mode", "any -> first", "MODE()", kind="ordered-set"),
 )
 
@@ -167,7 +169,7 @@ UNFRAMED = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_
 
 SPARK_CALLS = frozenset(
     "SUM COUNT AVG MIN MAX STDDEV_SAMP STDDEV_POP VAR_SAMP VAR_POP BOOL_AND BOOL_OR BIT_AND BIT_OR BIT_XOR ANY_VALUE"
-    " MIN_BY MAX_BY APPROX_COUNT_DISTINCT LISTAGG REGR_COUNT PERCENTILE_CONT PERCENTILE_DISC MODE ROW_NUMBER RANK"
+    " MIN_BY MAX_BY COLLECT_LIST COLLECT_SET HLL_SKETCH_AGG LISTAGG REGR_COUNT PERCENTILE_CONT MODE ROW_NUMBER RANK"
     " DENSE_RANK PERCENT_RANK CUME_DIST NTILE LAG LEAD FIRST_VALUE LAST_VALUE NTH_VALUE".split()
 ) | {name.upper() for name in _REGRESSIONS}
 """The functions in the templates above that DISTINCT, FILTER and OVER apply to."""

@@ -9,13 +9,15 @@ from sqlglot import exp
 from millpond.sql.literals import FALSE_WORDS, TRUE_WORDS, interval_parts
 from millpond.sql.nodes import is_typed, type_of
 from millpond.sql.templates import fill, fill_like
-from millpond.types import SqlType
+from millpond.types import BOOLEAN, SqlType
 
 _SPARK_TYPES = {"timestamptz": exp.DataType.Type.TIMESTAMPLTZ, "timestamp": exp.DataType.Type.TIMESTAMPNTZ}
 
 
 def spark_type(sql_type: SqlType) -> exp.DataType:
     """The Spark type that holds values of a type, as a node for a cast."""
+    if sql_type.is_array:
+        return exp.DataType(this=exp.DataType.Type.ARRAY, expressions=[spark_type(sql_type.element)], nested=True)
     if sql_type.name == "numeric":
         sizes = (sql_type.decimal_precision, sql_type.decimal_scale)
         parameters = [exp.DataTypeParam(this=exp.Literal.number(size)) for size in sizes]
@@ -125,7 +127,24 @@ def to_text(node: exp.Expr, source: SqlType) -> exp.Expr:
         return fill(f"CASE WHEN _1 IS NOT NULL THEN {_INTERVAL_TEXT} END", node)
     if source.name == "bytea":
         return fill("CONCAT('\\\\x', LOWER(HEX(_1)))", node)
+    if source.is_array:
+        return _array_text(node, source.element)
     return fill("CAST(_1 AS STRING)", node)
+
+
+_QUOTED_ELEMENT = (
+    "CASE WHEN _1 IS NULL THEN 'NULL' WHEN _1 RLIKE '^$|^(?i:null)$|[{},\"\\\\\\\\\\\\s]'"
+    " THEN CONCAT('\"', REGEXP_REPLACE(_1, '([\"\\\\\\\\])', '\\\\\\\\$1'), '\"') ELSE _1 END"
+)
+
+
+def _array_text(array: exp.Expr, element: SqlType) -> exp.Expr:
+    """`{1,NULL,"a b"}`."""
+    value = exp.Column(this=exp.to_identifier("x"))
+    # A boolean by itself is cast to `true`; only its output function says `t`.
+    text = fill("SUBSTRING(CAST(_1 AS STRING), 1, 1)", value) if element == BOOLEAN else to_text(value, element)
+    quoted = exp.Lambda(this=fill(_QUOTED_ELEMENT, text), expressions=[exp.to_identifier("x")])
+    return fill("CONCAT('{', ARRAY_JOIN(TRANSFORM(_1, _2), ','), '}')", array, quoted)
 
 
 def _from_text(node: exp.Expr, target: SqlType) -> exp.Expr:

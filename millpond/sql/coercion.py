@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from millpond.errors import SqlState
+from millpond.errors import SqlState, not_supported
 from millpond.sql.literals import canonical
 from millpond.sql.nodes import cast, error, error_at, note_of, position_of, type_of, typed, unwrapped
 from millpond.sql.sql_types import UNKNOWN, type_name
@@ -160,6 +160,8 @@ def _known(node: exp.Expr, target: SqlType) -> exp.Expr:
 
 def constant(text: str, target: SqlType, position: int | None = None) -> exp.Expr:
     """The literal of the type, checked: `constant("t", BOOLEAN)` is TRUE, `constant("x", INTEGER)` an error."""
+    if target.is_array:
+        raise not_supported("an array as a quoted literal", hint="Write ARRAY[...].", position=position)
     spelled = canonical(text, target, position=position)
     node: exp.Expr
     if target.name == "boolean":
@@ -199,6 +201,9 @@ def assignment(expression: exp.Expr, source: SqlType, target: SqlType, *, column
 
     The cast is marked: a text too long for varchar(n) is an error when stored, where CAST would cut it.
     """
+    if target.is_array:
+        hint = "Store one row for each element."
+        raise not_supported(f'column "{column}" of type {target}', hint=hint, position=position_of(expression))
     if not can_assign(source, target):
         message = f'column "{column}" is of type {type_name(target)} but expression is of type {type_name(source)}'
         hint = "You will need to rewrite or cast the expression."

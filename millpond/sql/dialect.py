@@ -106,6 +106,8 @@ class PostgresText(Postgres):
     'char_length'
     """
 
+    INDEX_OFFSET = 0  # Subscripts stay as written.
+
     class Tokenizer(ParameterTokens):
         pass
 
@@ -153,7 +155,9 @@ class PostgresText(Postgres):
             return made
 
         def _parse_csv(self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA) -> list[Any]:
-            """A list; sqlglot forgives a comma without anything behind it."""
+            """A list; sqlglot forgives a comma without anything behind it. Looking for a lambda it may go wrong."""
+            if parse_method == self._parse_lambda_arg:
+                return super()._parse_csv(parse_method, sep)
 
             def parse() -> Any:
                 after_comma = self._prev is not None and self._prev.token_type is sep

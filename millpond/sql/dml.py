@@ -17,10 +17,12 @@ from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.relation import Column, Relation
+from millpond.sql import functions
 from millpond.sql.bind import BoundQuery, bind
-from millpond.sql.nodes import fold, identifier, position_of
+from millpond.sql.nodes import error, fold, identifier, position_of, walk_own
 from millpond.sql.parse import parse_expression
 from millpond.sql.scope import Names
+from millpond.sql.signatures import function_name
 from millpond.sql.sql_types import to_data_type
 from millpond.types import BIGINT, TEXT
 
@@ -278,8 +280,19 @@ def _assignments(tree: exp.Update, relation: Relation) -> dict[str, exp.Expr]:
             if column.name in assigned:
                 message = f'multiple assignments to same column "{column.name}"'
                 raise MillpondError(SqlState.SYNTAX_ERROR, message, position=position_of(target))
+            _check_assigned(value)
             assigned[column.name] = _prepared(value, column).copy()
     return assigned
+
+
+def _check_assigned(value: exp.Expr) -> None:
+    """A row's new value is computed from that row alone."""
+    for part in walk_own(value):
+        if isinstance(part, exp.Window):
+            raise error(SqlState.WINDOWING_ERROR, "window functions are not allowed in UPDATE", part)
+        function = functions.find(function_name(part)) if isinstance(part, exp.Anonymous) else None
+        if function is not None and function.kind in ("aggregate", "ordered-set"):
+            raise error(SqlState.GROUPING_ERROR, "aggregate functions are not allowed in UPDATE", part)
 
 
 def _row_assignment(item: exp.Expr) -> list[tuple[exp.Expr, exp.Expr]]:

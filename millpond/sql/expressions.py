@@ -11,7 +11,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.sql import calls, operators, predicates
+from millpond.sql import aggregate_calls, arrays, calls, operators, predicates
 from millpond.sql.coercion import coerce, common_type, constant, explicit_cast, number_literal
 from millpond.sql.context import Context, Rule
 from millpond.sql.nodes import error, place_of, placed, position_of, type_of, typed
@@ -243,10 +243,6 @@ def _star(node: exp.Expr, _context: Context) -> exp.Expr:
     raise error(SqlState.SYNTAX_ERROR, 'syntax error at or near "*"', node)
 
 
-def _array(node: exp.Expr, _context: Context) -> exp.Expr:
-    raise not_supported("an array as a value", hint="Use one row for each element.", position=position_of(node))
-
-
 def _alias(node: exp.Expr, _context: Context) -> exp.Expr:
     raise error(SqlState.SYNTAX_ERROR, f'syntax error at or near "{node.alias}"', node)
 
@@ -254,6 +250,8 @@ def _alias(node: exp.Expr, _context: Context) -> exp.Expr:
 RULES: dict[type[exp.Expr], Rule] = {
     **operators.RULES,
     **predicates.RULES,
+    **aggregate_calls.RULES,
+    **arrays.RULES,
     **calls.RULES,
     exp.Literal: _literal,
     exp.ByteString: _string,
@@ -284,6 +282,5 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.Parameter: _parameter,
     exp.Placeholder: _parameter,
     exp.Star: _star,
-    exp.Array: _array,
     exp.Alias: _alias,
 }

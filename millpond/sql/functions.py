@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from sqlglot import exp
 
@@ -36,6 +36,20 @@ Kind = Literal["scalar", "aggregate", "window", "ordered-set"]
 
 Builder = Callable[[exp.Anonymous], exp.Expr]
 """Builds the Spark expression of a call whose arguments are already Spark's and still carry their types."""
+
+
+class TemplateOfOrder(Protocol):
+    """A template over the arguments of an aggregate followed by its sort keys."""
+
+    def __call__(self, keys: Sequence[exp.Ordered], *, distinct: bool) -> str: ...
+
+
+@dataclass(frozen=True)
+class OrderedTemplate:
+    """The spelling of an aggregate that sorts and removes duplicates by itself."""
+
+    of: TemplateOfOrder
+
 
 ResultRule = Callable[[Sequence[SqlType], Sequence[exp.Expr]], SqlType]
 """The result type of a call, where it depends on the arguments' types or on a literal among them."""
@@ -79,11 +93,14 @@ CONSTANTS: dict[str, str] = {
 
 @dataclass(frozen=True)
 class Overload:
-    """One signature. `arguments` are type words; `same` is any type, but one for all; `any` is each its own."""
+    """One signature.
+
+    `arguments` are type words; `same` is any type, but one for all; `any` is each its own; `array` is any array.
+    """
 
     arguments: tuple[str, ...]
     result: str | ResultRule
-    spark: str | Builder
+    spark: str | Builder | OrderedTemplate
     variadic: bool = False
 
 
@@ -112,7 +129,7 @@ class Match:
 def row(
     name: str,
     signature: str,
-    spark: str | Builder,
+    spark: str | Builder | OrderedTemplate,
     *,
     result: ResultRule | None = None,
     kind: Kind = "scalar",
@@ -183,6 +200,8 @@ def _target(word: str, given: SqlType, alike: SqlType) -> SqlType | None:
         return given if given.is_number else DOUBLE if given == UNKNOWN else None
     if word == "integral":
         return given if given.is_integer else BIGINT if given == UNKNOWN else None
+    if word == "array":
+        return given if given.is_array else None
     if word == "numeric" and given.name == "numeric":
         return given
     target = TYPE_WORDS[word]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from millpond.errors import SqlState
-from millpond.sql.nodes import error, note_of, walk_own
+from millpond.sql.nodes import annotate, error, note_of, walk_own
 from millpond.sql.scope import FromItem
 
 
@@ -31,18 +31,28 @@ def is_windowed(node: exp.Expr) -> bool:
     return isinstance(parent, exp.Window) and parent.this is child
 
 
-def check_grouped(expressions: Sequence[exp.Expr], keys: Sequence[exp.Expr], items: Sequence[FromItem]) -> None:
-    """Raises PostgreSQL's error for the first column that is neither grouped nor aggregated."""
-    determined = _determined_aliases(keys, items)
-    for expression in expressions:
+def check_grouped(
+    above: Sequence[exp.Expr], keys: Sequence[exp.Expr], determining: Sequence[exp.Expr], items: Sequence[FromItem]
+) -> list[exp.Column]:
+    """Raises PostgreSQL's error for the first column that is neither grouped nor aggregated.
+
+    `determining` are the keys that every group has. Columns that a primary key among them determines may stand
+    ungrouped; they are returned, since grouping by them as well changes nothing, and Spark wants it.
+    """
+    determined = _determined_aliases(determining, items)
+    found: list[exp.Column] = []
+    for expression in above:
         for column in _ungrouped(expression, keys):
             if column.table in determined:
+                own = annotate(column.copy(), levels_up=0)
+                found += [own] if own not in found else []
                 continue
             name = f"{column.table}.{column.name}"
             message = f'column "{name}" must appear in the GROUP BY clause or be used in an aggregate function'
             if note_of(column).levels_up > 0:
                 message = f'subquery uses ungrouped column "{name}" from outer query'
             raise error(SqlState.GROUPING_ERROR, message, column)
+    return found
 
 
 def _ungrouped(node: exp.Expr, keys: Sequence[exp.Expr]) -> Iterator[exp.Column]:
@@ -72,9 +82,21 @@ def _check_grouping_call(call: exp.Expr, keys: Sequence[exp.Expr]) -> None:
 def _outer_columns(query: exp.Expr, keys: Sequence[exp.Expr]) -> Iterator[exp.Column]:
     """The columns of the grouped query that a subquery in it refers to: only keys will do."""
     names = {(key.table, key.name) for key in keys if isinstance(key, exp.Column)}
-    for column in query.find_all(exp.Column):
-        if note_of(column).levels_up == _depth(column, query) and (column.table, column.name) not in names:
+    for column in outer_columns(query):
+        if (column.table, column.name) not in names:
             yield column
+
+
+def outer_columns(query: exp.Expr) -> Iterator[exp.Column]:
+    """The columns in a subquery that belong to the query right around it."""
+    for column in query.find_all(exp.Column):
+        if note_of(column).levels_up == _depth(column, query):
+            yield column
+
+
+def reaches_out(query: exp.Expr) -> bool:
+    """Whether a query refers to any query around it."""
+    return any(note_of(column).levels_up >= _depth(column, query) for column in query.find_all(exp.Column))
 
 
 def _depth(node: exp.Expr, query: exp.Expr) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from millpond.errors import MillpondError, SqlState
+from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql.coercion import NUMBERS, as_numeric, can_coerce, coerce, common_type, exact
 from millpond.sql.context import Context, Rule
-from millpond.sql.nodes import PLACE, error_at, type_of, typed
+from millpond.sql.nodes import PLACE, error_at, place_of, type_of, typed
 from millpond.sql.sql_types import UNKNOWN, type_name
 from millpond.types import (
     BIGINT,
@@ -215,6 +215,8 @@ def equality(left: exp.Expr, written: exp.Expr) -> exp.EQ:
 
 def _comparison(node: exp.Expr, context: Context) -> exp.Expr:
     left, right = comparable(node, context.bind(node.this), context.bind(node.expression))
+    if type_of(left).is_array and not isinstance(node, (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)):
+        raise not_supported("the order of arrays", hint="Compare their elements.", position=place_of(node))
     return _binary(node, left, right, BOOLEAN)
 
 
@@ -226,6 +228,8 @@ def _concatenation(node: exp.Expr, context: Context) -> exp.Expr:
     ):
         bytea = SqlType("bytea")
         return _binary(node, coerce(left, bytea), coerce(right, bytea), bytea)
+    if any(sql_type.is_array for sql_type in types):
+        raise not_supported("the concatenation of arrays", position=place_of(node))
     if not any(sql_type.is_string or sql_type == UNKNOWN for sql_type in types):
         raise no_operator(node, *types)
     return _binary(node, coerce(left, TEXT), coerce(right, TEXT), TEXT)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from millpond.errors import MillpondError
-from millpond.sql.calls import function_name
 from millpond.sql.nodes import fold, unwrapped
+from millpond.sql.signatures import function_name
 from millpond.sql.sql_types import INTERNAL_NAMES, to_sql_type
 
 
@@ -36,7 +36,7 @@ def _name(node: exp.Expr) -> str | None:
         return fold(node.this)
     if isinstance(node, exp.Anonymous):
         return function_name(node)
-    if isinstance(node, (exp.Window, exp.Filter, exp.WithinGroup, exp.Paren, exp.Collate)):
+    if isinstance(node, (exp.Window, exp.Filter, exp.WithinGroup, exp.Paren, exp.Collate, exp.Bracket)):
         return _name(node.this)
     if isinstance(node, exp.Dot):
         return _name(node.expression)

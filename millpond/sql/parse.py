@@ -92,8 +92,11 @@ def parse(text: str, parameters: Parameters | None = None) -> Statement:
     handler = next((handler for words, handler in _BY_WORDS if cursor.accept(*words)), None)
     if handler is not None:
         return handler(cursor, parameters)
-    if not any(cursor.accept(word) for word in _FIRST_WORDS):
+    first = next((word for word in _FIRST_WORDS if cursor.accept(word)), None)
+    if first is None:
         raise cursor.error()
+    if first == "INSERT":
+        cursor.expect("INTO")
     return _from_tree(text, parse_tree(text, parameters))
 
 
@@ -159,8 +162,10 @@ def _insert(tree: exp.Insert) -> Insert:
             "INSERT ... ON CONFLICT", hint="Delete or update the rows in a transaction before inserting."
         )
     target, columns = tree.this, None
+    positions: tuple[int | None, ...] = ()
     if isinstance(target, exp.Schema):
         columns = tuple(fold(identifier) for identifier in target.expressions)
+        positions = tuple(position_of(identifier) for identifier in target.expressions)
         target = target.this
     source = tree.expression
     if isinstance(source, exp.Values):
@@ -169,7 +174,7 @@ def _insert(tree: exp.Insert) -> Insert:
     if with_ is not None and source is not None:
         source = source.copy()
         source.set("with_", with_)
-    return Insert(definitions.name_of(target), columns, source, _returning(tree))
+    return Insert(definitions.name_of(target), columns, source, _returning(tree), column_positions=positions)
 
 
 def _returning(tree: exp.Expr) -> tuple[exp.Expr, ...]:

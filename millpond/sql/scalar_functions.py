@@ -237,6 +237,8 @@ _CONDITIONALS = (
     row("nullif", "any any -> first", "CASE WHEN _1 = _2 THEN NULL ELSE _1 END"),
     row("pg_typeof", "any text -> text", "CASE WHEN _1 IS NULL THEN _2 ELSE _2 END"),
     row("grouping", "any* -> integer", formats.grouping),
+    row("cardinality", "array -> integer", "SIZE(_1)"),
+    row("array_length", "array integer -> integer", "CASE WHEN _2 = 1 AND SIZE(_1) > 0 THEN SIZE(_1) END"),
     row("num_nulls", "any* -> integer", formats.num_nulls),
     row("num_nonnulls", "any* -> integer", formats.num_nonnulls),
 )

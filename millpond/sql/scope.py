@@ -10,7 +10,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from millpond.errors import SqlState, closest, not_supported
-from millpond.relation import Relation
+from millpond.relation import TID, Relation
 from millpond.sql.nodes import annotate, error, fold, identifier, placed, position_of
 from millpond.types import SqlType
 
@@ -113,7 +113,7 @@ class Scope:
 
     def isolated(self) -> Scope:
         """A scope for a FROM subquery without LATERAL: it sees our CTEs and what surrounds us, not our items."""
-        around = Scope(self.names, parent=self.parent, ctes=self.ctes, unreachable=self.items)
+        around = Scope(self.names, parent=self.parent, ctes=self.ctes, unreachable=self.items, is_part=self.is_part)
         return Scope(self.names, parent=around)
 
     def cte(self, name: str) -> Cte | None:
@@ -131,6 +131,14 @@ class Scope:
             raise error(SqlState.DUPLICATE_ALIAS, message, node)
         self.items.append(item)
         return [VisibleColumn(column.name, item.reference(column), column.hidden) for column in item.columns]
+
+    def arrival(self) -> exp.Column | None:
+        """The order in which rows came: the tid of the stream in FROM, if there is exactly one."""
+        streams = [item for item in self.items if item.relation is not None and item.relation.kind == "stream"]
+        if len(streams) != 1:
+            return None
+        found = next((column for column in streams[0].columns if column.name == TID.name), None)
+        return streams[0].reference(found) if found is not None else None
 
     def resolve(self, node: exp.Column) -> exp.Expr:
         """The bound reference that a written column name stands for, here or in a scope around."""

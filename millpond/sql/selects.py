@@ -24,6 +24,8 @@ from millpond.types import TEXT
 
 _PARTS = frozenset("expressions from_ joins where group having order limit offset distinct windows with_ kind".split())
 
+_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+
 BindQuery = Callable[[exp.Expr, Scope], BoundColumns]
 
 
@@ -184,8 +186,11 @@ class SelectBinder:
         above = [output.node for output in self.outputs]
         above += [having.this] if having else []
         above += [key.this for key in order.expressions] if order else []
-        if self.tree.args.get("group") or having or any(has_aggregate(one) for one in above):
-            check_grouped(above, self.keys, self.scope.items)
+        group = self.tree.args.get("group")
+        if group or having or any(has_aggregate(one) for one in above):
+            plain = [one for one in group.expressions if not isinstance(one, _SETS)] if group else []
+            for column in check_grouped(above, self.keys, plain, self.scope.items):
+                self.tree.args["group"].append("expressions", column)
 
     # -- DISTINCT, ORDER BY -----------------------------------------------------------------------------------
 

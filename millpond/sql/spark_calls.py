@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from millpond.errors import not_supported
 from millpond.sql.aggregate_functions import SPARK_CALLS, UNFRAMED
-from millpond.sql.casts import plain_cast
+from millpond.sql.functions import OrderedTemplate
 from millpond.sql.literals import interval_parts
 from millpond.sql.nodes import note_of, type_of
 from millpond.sql.templates import alike, fill, fill_prepared, parsed
@@ -42,6 +42,7 @@ def _scalar(node: exp.Anonymous) -> exp.Expr:
     assert overload is not None
     if callable(overload.spark):
         return overload.spark(node)
+    assert isinstance(overload.spark, str)
     return fill(overload.spark, *node.expressions)
 
 
@@ -75,20 +76,31 @@ def _aggregated(call: exp.Anonymous, modifiers: _Modifiers) -> exp.Expr:
     note = note_of(call)
     assert note.function is not None
     assert note.overload is not None
-    assert isinstance(note.overload.spark, str)
+    if callable(note.overload.spark):
+        return note.overload.spark(call)
     arguments, distinct = list(call.expressions), False
     if arguments and isinstance(arguments[0], exp.Distinct):
         distinct, arguments = True, list(arguments[0].expressions)
     if arguments and isinstance(arguments[-1], exp.Order):
-        modifiers = _Modifiers(modifiers.window, modifiers.condition, arguments[-1])
+        modifiers = replace(modifiers, order=arguments[-1])
         arguments[-1] = arguments[-1].this
     if modifiers.window is not None and modifiers.condition is not None:
+        if note.function.name in _KEEPS_NULLS:
+            raise not_supported(f"{note.function.name} with FILTER over a window", hint="Filter in a subquery.")
         arguments = [_where(modifiers.condition, argument) for argument in arguments[:1]] + arguments[1:]
-        modifiers = _Modifiers(modifiers.window, None, modifiers.order)
-    template = parsed(note.overload.spark).copy()
-    made = _dressed(template, modifiers, distinct=distinct, name=note.function.name)
-    filled = fill_prepared(made, arguments)
-    return plain_cast(filled, type_of(call)) if note.function.name == "percentile_disc" else filled
+        modifiers = replace(modifiers, condition=None)
+    spelling = note.overload.spark
+    if isinstance(spelling, OrderedTemplate):
+        keys = modifiers.order.expressions if modifiers.order is not None else []
+        spelling, arguments = spelling.of(keys, distinct=distinct), [*arguments, *(key.this for key in keys)]
+        modifiers, distinct = replace(modifiers, order=None), False
+    assert isinstance(spelling, str)
+    made = _dressed(parsed(spelling).copy(), modifiers, distinct=distinct, name=note.function.name)
+    return fill_prepared(made, arguments)
+
+
+_KEEPS_NULLS = frozenset({"array_agg", "first", "last", "min_by", "max_by"})
+"""Aggregates to which a NULL is a value: a row cannot be left out by making it NULL."""
 
 
 def _make_bounds_literal(window: exp.Window) -> None:

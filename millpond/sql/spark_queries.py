@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState
 from millpond.sql.casts import plain_cast
+from millpond.sql.grouping import reaches_out
 from millpond.sql.nodes import identifier, is_typed, note_of, type_of, typed
 from millpond.sql.templates import alike, fill, fill_like, rewrite
 from millpond.types import BIGINT, BOOLEAN
@@ -36,8 +37,8 @@ def distinct_on(node: exp.Expr) -> exp.Expr:
     order = node.args.get("order")
     keys = [_ordered(_behind(key.this, outputs), key) for key in (order.expressions if order else [])]
     inner = exp.Select(**{part: node.args.get(part) for part in ("from_", "joins", "where", "group", "having")})
-    extra = [_aliased(key.this.copy(), f"order {place}") for place, key in enumerate(keys)]
-    inner.set("expressions", [*node.expressions, _aliased(_number_in_group(on, keys), "row number"), *extra])
+    number = _aliased(_number_in_group(on, keys), "row number")
+    inner.set("expressions", [*node.expressions, number, *_key_outputs(keys)])
     return _first_rows(node, inner, keys)
 
 
@@ -53,6 +54,34 @@ def _number_in_group(on: Sequence[exp.Expr], keys: Sequence[exp.Expr]) -> exp.Ex
 
 
 def _first_rows(node: exp.Expr, inner: exp.Select, keys: Sequence[exp.Expr]) -> exp.Expr:
+    made = _around(node, inner, keys)
+    made.set("where", exp.Where(this=exp.EQ(this=_from_q("row number"), expression=exp.Literal.number(1))))
+    return made
+
+
+def sort_by_subqueries(node: exp.Expr) -> exp.Expr:
+    """Spark has subqueries in the select list, and not in ORDER BY.
+
+    `SELECT a FROM t ORDER BY (SELECT ... t.b)` ->
+    `SELECT q.a FROM (SELECT a, (SELECT ... t.b) AS o0 FROM t) AS q ORDER BY q.o0`
+    """
+    order = node.args.get("order") if isinstance(node, exp.Select) and not node.args.get("distinct") else None
+    # From a subquery within a subquery Spark does not look outward: it says itself that it cannot.
+    if order is None or order.find(exp.Query) is None or reaches_out(node):
+        return node
+    outputs = {output.alias: output.this for output in node.expressions}
+    keys = [_ordered(_behind(key.this, outputs), key) for key in order.expressions]
+    inner = exp.Select(**{part: node.args.get(part) for part in ("from_", "joins", "where", "group", "having")})
+    inner.set("expressions", [*node.expressions, *_key_outputs(keys)])
+    return _around(node, inner, keys)
+
+
+def _key_outputs(keys: Sequence[exp.Expr]) -> list[exp.Alias]:
+    return [_aliased(key.this.copy(), f"order {place}") for place, key in enumerate(keys)]
+
+
+def _around(node: exp.Expr, inner: exp.Select, keys: Sequence[exp.Expr]) -> exp.Select:
+    """A query over another that delivers its columns and, as more columns, its sort keys."""
     outputs = [
         exp.Alias(this=alike(one.this, _from_q(one.alias)), alias=identifier(one.alias))
         for one in inner.expressions[: len(node.expressions)]
@@ -60,7 +89,6 @@ def _first_rows(node: exp.Expr, inner: exp.Select, keys: Sequence[exp.Expr]) -> 
     made = exp.Select(
         expressions=outputs,
         from_=exp.From(this=exp.Subquery(this=inner, alias=exp.TableAlias(this=identifier("q")))),
-        where=exp.Where(this=exp.EQ(this=_from_q("row number"), expression=exp.Literal.number(1))),
         with_=node.args.get("with_"),
         limit=node.args.get("limit"),
         offset=node.args.get("offset"),

@@ -142,6 +142,8 @@ def _literal(node: exp.Expr) -> str:
 
 def type_text(node: exp.Expr) -> str:
     """A type of Spark's, by the node that templates and casts carry."""
+    if node.this == exp.DataType.Type.ARRAY:
+        return f"ARRAY<{type_text(node.expressions[0])}>"
     if node.this == exp.DataType.Type.DECIMAL:
         sizes = [int(size.this.this) for size in node.expressions] or [NUMERIC_PRECISION_MAX, 18]
         return f"DECIMAL({sizes[0]},{sizes[1] if len(sizes) > 1 else 0})"

@@ -138,6 +138,8 @@ def to_sql_type(node: exp.Expr, *, position: int | None = None) -> SqlType:
 
 def to_data_type(sql_type: SqlType) -> exp.DataType:
     """The parser's type node for a type, as a cast in the bound tree carries it."""
+    if sql_type.is_array:
+        return exp.DataType(this=DType.ARRAY, expressions=[to_data_type(sql_type.element)], nested=True)
     sizes: list[int] = []
     if sql_type.name == "numeric" and sql_type.precision is not None:
         sizes = [sql_type.precision, sql_type.scale or 0]

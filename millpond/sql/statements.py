@@ -35,13 +35,14 @@ class Query:
 
 @dataclass(frozen=True)
 class Insert:
-    """`source` is None for DEFAULT VALUES."""
+    """`source` is None for DEFAULT VALUES; `column_positions` are the places of the columns in the statement."""
 
     target: Name
     columns: tuple[str, ...] | None
     source: exp.Query | None
     returning: tuple[exp.Expr, ...]
     target_alias: str | None = None
+    column_positions: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,12 @@ def rewrite(tree: exp.Expr, rule: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 
 @lru_cache(maxsize=2048)
 def parsed(template: str) -> exp.Expr:
-    """The template's tree, shared: copy it before changing it."""
-    return sqlglot.parse_one(template, dialect=SparkTemplate)
+    """The template's tree, shared: copy it before changing it. Lambdas have the parentheses that Spark wants."""
+    tree = sqlglot.parse_one(template, dialect=SparkTemplate)
+    for one in tree.find_all(exp.Lambda):
+        if len(one.expressions) > 1:
+            one.set("expressions", [exp.Tuple(expressions=one.expressions)])
+    return tree
 
 
 @lru_cache(maxsize=2048)

@@ -53,7 +53,39 @@ def tokenize(text: str) -> list[Token]:
     try:
         return _PlainPostgres().tokenize(marked(text))
     except TokenError as error:
-        raise MillpondError(SqlState.SYNTAX_ERROR, f"unterminated quoted string or comment: {error}") from error
+        raise _unterminated(text) from error
+
+
+_WHOLE = re.compile(
+    r"""--[^\n]* | /\*.*?\*/ | [eE]'(?:[^'\\]|''|\\.)*+' | '(?:[^']|'')*+' | "(?:[^"]|"")*+" | \$(\w*)\$.*?\$\1\$
+    | [a-zA-Z_0-9]{2,} | [^'"/$eE-]""",
+    re.DOTALL | re.VERBOSE,
+)
+"""A comment, quotation, word or other character that is whole."""
+
+_OPENINGS = (
+    (re.compile(r"[eE]?'"), "quoted string"),
+    (re.compile('"'), "quoted identifier"),
+    (re.compile(r"/\*"), "/* comment"),
+    (re.compile(r"\$\w*\$"), "dollar-quoted string"),
+)
+
+
+def _unterminated(text: str) -> MillpondError:
+    """The error for the first quotation or comment that does not end.
+
+    >>> print(_unterminated("SELECT 'a' || 'b").message)
+    unterminated quoted string at or near "'b"
+    """
+    place = 0
+    while place < len(text):
+        whole = _WHOLE.match(text, place)
+        opened = None if whole else next((what for opening, what in _OPENINGS if opening.match(text, place)), None)
+        if opened is not None:
+            message = f'unterminated {opened} at or near "{text[place:]}"'
+            return MillpondError(SqlState.SYNTAX_ERROR, message, position=place + 1)
+        place = whole.end() if whole else place + 1
+    return syntax_error(text, None)
 
 
 def syntax_error(text: str, token: Token | None) -> MillpondError:

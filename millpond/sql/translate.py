@@ -19,6 +19,7 @@ from millpond.sql.constants import Constants, put_constants
 from millpond.sql.empty_totals import empty_total
 from millpond.sql.nodes import annotate, identifier, note_of, type_of
 from millpond.sql.spark_calls import rewrite_call
+from millpond.sql.spark_groups import subqueries_above_groups
 from millpond.sql.spark_text import spark_text
 from millpond.sql.table_functions import WINDOWS
 from millpond.sql.templates import fill, rewrite
@@ -35,6 +36,8 @@ def _each(rule: Pass) -> Pass:
 QUERY_PASSES: tuple[Pass, ...] = (
     _each(spark_queries.drop_parentheses),
     _each(spark_queries.distinct_on),
+    _each(spark_queries.sort_by_subqueries),
+    _each(subqueries_above_groups),
     _each(spark_queries.values_as_selects),
     _each(spark_queries.series),
     _each(spark_queries.quantified),

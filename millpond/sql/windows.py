@@ -22,6 +22,8 @@ def bind_order(order: exp.Order, context: Context) -> list[exp.Expr]:
 
 def ordered(key: exp.Expr, written: exp.Expr) -> exp.Ordered:
     """A sort key with the direction that was written."""
+    if type_of(key).is_array:
+        raise not_supported("ordering by an array", hint="Order by its elements.", position=position_of(written))
     descending = bool(written.args.get("desc"))
     nulls_first = bool(written.args.get("nulls_first"))
     return exp.Ordered(this=key, desc=descending, nulls_first=nulls_first)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from millpond.errors import MillpondError, SqlState, not_supported
+from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.relation import STREAM_COLUMNS, Check, Column, Relation
 from millpond.result import Notice, Result
 from millpond.sql.bind import BoundQuery
@@ -127,8 +127,12 @@ def add_column(execution: Execution, statement: AddColumn) -> Result:
 def drop(execution: Execution, statement: Drop) -> Result:
     keyword = {"table": "TABLE", "stream": "FOREIGN TABLE", "view": "VIEW"}[statement.kind]
     for name in statement.names:
-        if statement.if_exists and execution.relation(name.schema, name.name) is None:
-            execution.notices.append(Notice(f'{keyword.lower()} "{name.name}" does not exist, skipping'))
+        if execution.relation(name.schema, name.name) is None:
+            message = f'{keyword.lower()} "{name.name}" does not exist'
+            if not statement.if_exists:
+                hint = closest(name.name, execution.relation_names())
+                raise MillpondError(SqlState.UNDEFINED_TABLE, message, hint=hint, position=name.position)
+            execution.notices.append(Notice(f"{message}, skipping"))
             continue
         relation = _to_drop(execution, name, statement)
         dependents = _dependents(execution, relation, statement.names)
@@ -180,6 +184,8 @@ def _check_columns(execution: Execution, name: Name, columns: Sequence[Column], 
             raise not_supported(
                 f'column "{column.name}" of type interval', hint="Store the two timestamps, or seconds."
             )
+        if column.type.is_array:
+            raise not_supported(f'column "{column.name}" of type {column.type}', hint="Store one row for each element.")
         if column.default is not None:
             execution.bind_default(column)
     for check in checks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -39,7 +40,9 @@ def insert(execution: Execution, statement: Insert) -> Result:
     relation = insertable(execution, statement.target)
     if statement.returning and relation.kind == "stream":
         raise not_supported("INSERT ... RETURNING on a stream", hint="The tid of a row is known when it is read.")
-    targets = None if statement.columns is None else target_columns(relation, statement.columns)
+    targets = (
+        None if statement.columns is None else target_columns(relation, statement.columns, statement.column_positions)
+    )
     frame = _source(execution, relation, statement.source, targets)
     if relation.kind == "stream":
         return Result("INSERT", rows_changed=_into_stream(execution, relation, frame))
@@ -57,7 +60,8 @@ def insert_literals(execution: Execution, statement: InsertLiterals) -> Result:
     relation = insertable(execution, statement.target)
     values = statement.values
     if values.columns is not None:
-        target_columns(relation, values.columns)
+        positions = [values.column_position(place) for place in range(len(values.columns))]
+        target_columns(relation, values.columns, positions)
     targets = values_parser.target_columns(values, relation.visible_columns)
     defaulted = [targets[place] for place in values.defaulted]
     if any(column.default is not None and constant_default(column) is None for column in defaulted):
@@ -130,11 +134,14 @@ def insertable(execution: Execution, name: Name) -> Relation:
     return relation
 
 
-def target_columns(relation: Relation, names: Sequence[str] | None) -> tuple[Column, ...]:
+def target_columns(
+    relation: Relation, names: Sequence[str] | None, positions: Sequence[int | None] = ()
+) -> tuple[Column, ...]:
+    """The columns that a statement names; `positions` are their places in it, if they are known."""
     if names is None:
         return relation.visible_columns
     columns = {column.name: column for column in relation.visible_columns}
-    for index, name in enumerate(names):
+    for index, (name, position) in enumerate(zip_longest(names, positions)):
         if name not in columns:
             hidden = relation.column(name)
             message = (
@@ -142,9 +149,11 @@ def target_columns(relation: Relation, names: Sequence[str] | None) -> tuple[Col
                 if hidden
                 else f'column "{name}" of relation "{relation.name}" does not exist'
             )
-            raise MillpondError(SqlState.UNDEFINED_COLUMN, message, hint=closest(name, columns))
+            hint = closest(name, columns)
+            raise MillpondError(SqlState.UNDEFINED_COLUMN, message, hint=hint, position=position)
         if name in names[:index]:
-            raise MillpondError(SqlState.DUPLICATE_COLUMN, f'column "{name}" specified more than once')
+            message = f'column "{name}" specified more than once'
+            raise MillpondError(SqlState.DUPLICATE_COLUMN, message, position=position)
     return tuple(columns[name] for name in names)
 
 

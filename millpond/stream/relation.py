@@ -11,7 +11,9 @@ removes while it does (`pins`); rows that are still in memory are files to it as
 
 from __future__ import annotations
 
+import threading
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pyarrow as pa
@@ -44,6 +46,11 @@ class StreamRelation:
         self._clock = clock
         self._maintenance = Maintenance(core)
         self._committer = Committer(core, self._maintenance, clock, last_arrival_us)
+        # Writers of a log share a sync, so they go in together. In memory there is nothing to share, and fighting for
+        # the interpreter's lock makes all of them slower.
+        self._small_append_turn: AbstractContextManager[object] = (
+            nullcontext() if core.disk.durable else threading.Lock()
+        )
 
     @classmethod
     def open(
@@ -165,8 +172,9 @@ class StreamRelation:
     def _append_small(self, rows: pa.Table | pa.RecordBatch, size_bytes: int) -> TidRange:
         if rows.num_rows == 0:
             return self._empty_range()
-        batch = rows if isinstance(rows, pa.RecordBatch) else rows.combine_chunks().to_batches()[0]
-        return self._committer.append_small(batch, size_bytes)
+        with self._small_append_turn:
+            batch = rows if isinstance(rows, pa.RecordBatch) else rows.combine_chunks().to_batches()[0]
+            return self._committer.append_small(batch, size_bytes)
 
     def _empty_range(self) -> TidRange:
         with self._core.visible:

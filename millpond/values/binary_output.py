@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from millpond.oids import oid_of
 from millpond.types import SqlType
 from millpond.values.arrays import Array, Column, arrow_array, contiguous, pc
 from millpond.values.text_output import to_text
@@ -34,7 +35,7 @@ GROUP_DIGITS = 4
 def to_binary(values: Column, type: SqlType) -> Array:
     """The bytes of the values, which must be of `type.arrow`; NULL stays NULL."""
     array = contiguous(values)
-    return _OUTPUTS[type.name](array, type)
+    return _arrays(array, type) if type.is_array else _OUTPUTS[type.name](array, type)
 
 
 def fixed_size(numbers: npt.NDArray[np.generic]) -> Array:
@@ -115,6 +116,25 @@ def numeric_bytes(text: str) -> bytes:
         weight -= 1
     weight = weight if groups else 0
     return struct.pack(f"!HhHH{len(groups)}H", len(groups), weight, sign if groups else 0, len(fraction), *groups)
+
+
+def _arrays(values: Array, type: SqlType) -> Array:
+    """Arrays of one dimension: whether there are NULLs, the type, the length, then each element behind its length."""
+    rows: list[bytes | None] = []
+    for scalar in values:
+        if not scalar.is_valid:
+            rows.append(None)
+            continue
+        elements = to_binary(scalar.values, type.element)
+        dimensions = 1 if len(elements) else 0
+        head = struct.pack("!iiI", dimensions, int(elements.null_count > 0), oid_of(type.element))
+        size = struct.pack("!ii", len(elements), 1) if dimensions else b""
+        rows.append(head + size + b"".join(map(_behind_length, elements.to_pylist())))
+    return arrow_array(rows, pa.binary())
+
+
+def _behind_length(value: bytes | None) -> bytes:
+    return struct.pack("!i", _NULL_LENGTH) if value is None else struct.pack("!i", len(value)) + value
 
 
 def _texts(values: Array, type: SqlType) -> Array:

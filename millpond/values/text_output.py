@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import islice
 
 import pyarrow as pa
 
@@ -25,6 +27,8 @@ _ARROW_FIXED_MAX = 1e10
 def to_text(values: Column, type: SqlType) -> Array:
     """The texts of the values, which must be of `type.arrow`; NULL stays NULL."""
     array = contiguous(values)
+    if type.is_array:
+        return _lists(array, type)
     return _OUTPUTS.get(type.name, _as_arrow_prints)(array, type)
 
 
@@ -114,6 +118,33 @@ def _timestamptzs(values: Array, type: SqlType) -> Array:
 def _intervals(values: Array, _type: SqlType) -> Array:
     texts = [None if value is None else interval_text(value) for value in values.to_pylist()]
     return pa.array(texts, pa.string())
+
+
+_ELEMENT_QUOTED = re.compile(r'|null|.*[{},"\\ \t\n\r\v\f].*', re.IGNORECASE | re.DOTALL)
+"""Elements that would be read as something else without quotes."""
+
+
+def _lists(values: Array, type: SqlType) -> Array:
+    """Arrays in braces.
+
+    >>> _lists(pa.array([[1, None], [], None]), SqlType("integer[]")).to_pylist()
+    ['{1,NULL}', '{}', None]
+    """
+    elements = iter(to_text(values.flatten(), type.element).to_pylist())
+    texts = [
+        None if length is None else "{" + ",".join(map(_element_text, islice(elements, length))) + "}"
+        for length in pc.list_value_length(values).to_pylist()
+    ]
+    return pa.array(texts, pa.string())
+
+
+def _element_text(text: str | None) -> str:
+    if text is None:
+        return "NULL"
+    if not _ELEMENT_QUOTED.fullmatch(text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _replaced(texts: Array, odd: Array, rewrite: Callable[[str], str]) -> Array:

@@ -61,6 +61,16 @@ def test_values_of_every_type(connection: psycopg.Connection[Any], kind: str, va
     assert cursor.fetchone() == (value,)
 
 
+@pytest.mark.parametrize("binary", [False, True], ids=["text", "binary"])
+def test_arrays_come_as_lists(connection: psycopg.Connection[Any], binary: bool) -> None:
+    text = "SELECT array_agg(a), array_agg(b) FROM (VALUES (1, 'x'), (NULL, 'y,\"z')) t(a, b)"
+    cursor = connection.cursor(binary=binary).execute(text)
+    numbers, texts = cursor.fetchone() or ([], [])
+    assert sorted(zip(texts, numbers, strict=True)) == [("x", 1), ('y,"z', None)]
+    assert cursor.description is not None
+    assert [column.type_code for column in cursor.description] == [1007, 1009]
+
+
 def test_parameters_take_their_type_from_their_place(connection: psycopg.Connection[Any]) -> None:
     connection.execute("CREATE TABLE placed (id int, name text, at timestamptz, price numeric(10,2))")
     row = (1, "a", NOW.replace(tzinfo=datetime.UTC), Decimal("9.99"))

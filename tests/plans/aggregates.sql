@@ -198,7 +198,7 @@ grouping state_0
   merge
     SELECT HLL_UNION_AGG(p0) AS p0 FROM state_0
 upper pipeline
-  SELECT CAST(COALESCE(HLL_SKETCH_ESTIMATE(`merged_0`.`p0`), 0) AS BIGINT) AS `c0` FROM `state_0` AS `merged_0`
+  SELECT CAST(ELEMENT_AT(TRANSFORM(ARRAY(`merged_0`.`p0`), one -> COALESCE(HLL_SKETCH_ESTIMATE(HLL_UNION(one, one)), 0)), 1) AS BIGINT) AS `c0` FROM `state_0` AS `merged_0`
 
 SELECT min_by(part, amount), max_by(part, amount), any_value(part) FROM deliveries;
 ----
@@ -335,3 +335,69 @@ SELECT part, count(delay), any_value(delay) FROM deliveries GROUP BY part;
 error 0A000: any_value of intervals over a stream is not supported
 hint: Use their length: extract(epoch FROM ...).
 at: any_value(delay) FROM deliveri
+
+-- Arrays keep values with their sort keys, the tid last, and are put in order when they are read.
+SELECT station, array_agg(part), array_agg(DISTINCT worker ORDER BY worker DESC) FROM part_usage GROUP BY station;
+----
+grouping state_0
+  stream pipeline over "part_usage"
+    SELECT `part_usage`.`station` AS `k0`, COLLECT_LIST(NAMED_STRUCT('k0', `part_usage`.`tid`, 'item', `part_usage`.`part`)) AS `p0`, COLLECT_SET(NAMED_STRUCT('item', `part_usage`.`worker`)) AS `p1` FROM `part_usage` AS `part_usage` GROUP BY `part_usage`.`station`
+  key k0 INT: part_usage.station
+  partial p0 ARRAY<STRUCT<k0: BIGINT, item: STRING>>: items of array_agg(part_usage.part ORDER BY part_usage.tid ASC NULLS LAST)
+  partial p1 ARRAY<STRUCT<item: INT>>: items of array_agg(DISTINCT part_usage.worker ORDER BY part_usage.worker DESC NULLS FIRST)
+  merge
+    SELECT k0, FLATTEN(COLLECT_LIST(p0)) AS p0, ARRAY_DISTINCT(FLATTEN(COLLECT_LIST(p1))) AS p1 FROM state_0 GROUP BY k0
+upper pipeline
+  SELECT CAST(`merged_0`.`k0` AS INT) AS `c0`, CAST(CASE WHEN SIZE(`merged_0`.`p0`) > 0 THEN TRANSFORM(ARRAY_SORT(`merged_0`.`p0`, (a, b) -> CASE WHEN a['k0'] <=> b['k0'] THEN 0 WHEN a['k0'] IS NULL THEN 1 WHEN b['k0'] IS NULL THEN - 1 WHEN a['k0'] < b['k0'] THEN - 1 ELSE 1 END), x -> x['item']) END AS ARRAY<STRING>) AS `c1`, CAST(CASE WHEN SIZE(`merged_0`.`p1`) > 0 THEN TRANSFORM(ARRAY_SORT(`merged_0`.`p1`, (a, b) -> CASE WHEN a['item'] <=> b['item'] THEN 0 WHEN a['item'] IS NULL THEN - 1 WHEN b['item'] IS NULL THEN 1 WHEN a['item'] < b['item'] THEN 1 ELSE - 1 END), x -> x['item']) END AS ARRAY<INT>) AS `c2` FROM `state_0` AS `merged_0`
+
+SELECT array_agg(cost ORDER BY at DESC) FILTER (WHERE weight > 1) FROM part_usage;
+----
+grouping state_0
+  stream pipeline over "part_usage"
+    SELECT COLLECT_LIST(NAMED_STRUCT('k0', `part_usage`.`at`, 'k1', `part_usage`.`tid`, 'item', `part_usage`.`cost`)) FILTER (WHERE `part_usage`.`weight` > 1) AS `p0` FROM `part_usage` AS `part_usage`
+  partial p0 ARRAY<STRUCT<k0: TIMESTAMP_NTZ, k1: BIGINT, item: DECIMAL(12,2)>>: items of array_agg(part_usage.cost ORDER BY part_usage.at DESC NULLS FIRST, part_usage.tid ASC NULLS LAST) FILTER(WHERE part_usage.weight > 1)
+  merge
+    SELECT FLATTEN(COLLECT_LIST(p0)) AS p0 FROM state_0
+upper pipeline
+  SELECT CAST(CASE WHEN SIZE(`merged_0`.`p0`) > 0 THEN TRANSFORM(ARRAY_SORT(`merged_0`.`p0`, (a, b) -> CASE WHEN a['k0'] <=> b['k0'] THEN CASE WHEN a['k1'] <=> b['k1'] THEN 0 WHEN a['k1'] IS NULL THEN 1 WHEN b['k1'] IS NULL THEN - 1 WHEN a['k1'] < b['k1'] THEN - 1 ELSE 1 END WHEN a['k0'] IS NULL THEN - 1 WHEN b['k0'] IS NULL THEN 1 WHEN a['k0'] < b['k0'] THEN 1 ELSE - 1 END), x -> x['item']) END AS ARRAY<DECIMAL(12,2)>) AS `c0` FROM `state_0` AS `merged_0`
+
+-- By arrival: the tid decides between parts.
+SELECT part, first(worker), last(at) FILTER (WHERE cost > 0) FROM part_usage GROUP BY part;
+----
+grouping state_0
+  stream pipeline over "part_usage"
+    SELECT `part_usage`.`part` AS `k0`, MIN_BY(`part_usage`.`worker`, `part_usage`.`tid`) AS `p0`, MIN(`part_usage`.`tid`) AS `p1`, MAX_BY(`part_usage`.`at`, `part_usage`.`tid`) FILTER (WHERE `part_usage`.`cost` > 0) AS `p2`, MAX(`part_usage`.`tid`) FILTER (WHERE `part_usage`.`cost` > 0) AS `p3` FROM `part_usage` AS `part_usage` GROUP BY `part_usage`.`part`
+  key k0 STRING: part_usage.part
+  partial p0 INT: value of first(part_usage.worker, part_usage.tid)
+  partial p1 BIGINT: extreme of first(part_usage.worker, part_usage.tid)
+  partial p2 TIMESTAMP_NTZ: value of last(part_usage.at, part_usage.tid) FILTER(WHERE part_usage.cost > 0)
+  partial p3 BIGINT: extreme of last(part_usage.at, part_usage.tid) FILTER(WHERE part_usage.cost > 0)
+  merge
+    SELECT k0, MIN_BY(p0, p1) AS p0, MIN(p1) AS p1, MAX_BY(p2, p3) AS p2, MAX(p3) AS p3 FROM state_0 GROUP BY k0
+upper pipeline
+  SELECT CAST(`merged_0`.`k0` AS STRING) AS `c0`, CAST(`merged_0`.`p0` AS INT) AS `c1`, CAST(`merged_0`.`p2` AS TIMESTAMP_NTZ) AS `c2` FROM `state_0` AS `merged_0`
+
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY part), mode() WITHIN GROUP (ORDER BY at DESC) FROM part_usage;
+----
+grouping state_0
+  stream pipeline over "part_usage"
+    SELECT COLLECT_LIST(`part_usage`.`part`) AS `p0`, COLLECT_LIST(`part_usage`.`at`) AS `p1` FROM `part_usage` AS `part_usage`
+  partial p0 ARRAY<STRING>: items of percentile_disc(CAST(0.5 AS DOUBLE)) WITHIN GROUP (ORDER BY part_usage.part ASC NULLS LAST)
+  partial p1 ARRAY<TIMESTAMP_NTZ>: items of mode() WITHIN GROUP (ORDER BY part_usage.at DESC NULLS FIRST)
+  merge
+    SELECT FLATTEN(COLLECT_LIST(p0)) AS p0, FLATTEN(COLLECT_LIST(p1)) AS p1 FROM state_0
+upper pipeline
+  SELECT CAST(ELEMENT_AT(TRANSFORM(ARRAY(SORT_ARRAY(`merged_0`.`p0`, TRUE)), v -> GET(v, CAST(GREATEST(CEIL(CAST(0.5 AS DOUBLE) * SIZE(v)) - 1, 0) AS INT))), 1) AS STRING) AS `c0`, CAST(ELEMENT_AT(TRANSFORM(ARRAY(SORT_ARRAY(`merged_0`.`p1`, FALSE)), v -> AGGREGATE(v, NAMED_STRUCT('value', GET(v, 0), 'run', 0, 'best', GET(v, 0), 'length', 0), (a, x) -> NAMED_STRUCT('value', x, 'run', CASE WHEN x <=> a['value'] THEN a['run'] + 1 ELSE 1 END, 'best', CASE WHEN CASE WHEN x <=> a['value'] THEN a['run'] + 1 ELSE 1 END > a['length'] THEN x ELSE a['best'] END, 'length', GREATEST(a['length'], CASE WHEN x <=> a['value'] THEN a['run'] + 1 ELSE 1 END)), a -> a['best'])), 1) AS TIMESTAMP_NTZ) AS `c1` FROM `state_0` AS `merged_0`
+
+SELECT first(q.part) FROM (SELECT part FROM part_usage) q;
+----
+error 0A000: first is not supported where rows have no order of arrival
+detail: The rows of exactly one stream have one, in a query that reads it in FROM.
+hint: Use min_by(value, key), or array_agg(value ORDER BY key).
+at: first(q.part) FROM (SELECT par
+
+SELECT array_agg(delay) FROM deliveries;
+----
+error 0A000: an array of intervals is not supported
+hint: Use their length: extract(epoch FROM ...).
+at: array_agg(delay) FROM deliveri

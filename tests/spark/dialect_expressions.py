@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.spark.dialect_arrays import ARRAY_EXPRESSIONS
+
 # Expression, and the text PostgreSQL shows for its value; None is NULL.
 EXPRESSIONS: tuple[tuple[str, str | None], ...] = (
     ("7/2", "3"),
@@ -390,4 +392,6 @@ EXPRESSIONS: tuple[tuple[str, str | None], ...] = (
     ("initcap('o''neil mc-donald')", "O'Neil Mc-Donald"),
     ("md5('')", "d41d8cd98f00b204e9800998ecf8427e"),
     ("to_timestamp(1.5)", "1970-01-01 00:00:01.5+00"),
+    ("greatest(least((0, (-1.25)) < (1, 2), true), false)", "t"),
+    *ARRAY_EXPRESSIONS,
 )

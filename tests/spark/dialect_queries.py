@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.spark.dialect_arrays import ORDERED_QUERIES
+
 Rows = list[tuple[str | None, ...]]
 
 # Query over the relations below, and the rows in PostgreSQL's text.
@@ -266,6 +268,9 @@ QUERIES: tuple[tuple[str, Rows], ...] = (
         [("1", "1"), ("2", "1"), ("3", "1")],
     ),
     ("select table_name from (select 'x' as table_name) q", [("x",)]),
+    ("select first(a), last(c) from s", [("1", "c")]),
+    ("select approx_count_distinct(a), approx_count_distinct(b) filter (where a > 9) from t", [("3", "0")]),
+    *ORDERED_QUERIES,
 )
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import pytest
+from _pytest.mark.structures import ParameterSet
+
 MISSING_ERRORS = (
     # Arithmetic of inexact numbers gives Infinity where PostgreSQL raises an error: a check of every operation is dear.
     "value out of range: overflow",
@@ -41,7 +46,9 @@ DIALECT: dict[str, str] = {
     "select pg_typeof(sum(a)), pg_typeof(sum(x)), pg_typeof(avg(a)), pg_typeof(avg(f)), pg_typeof(sum(n)),"
     " pg_typeof(sum(f)) from t": _REGTYPE,
     "select min_by(b, a), max_by(b, a), any_value(a) from t where a <> 2 and a = 1": _OURS,
+    "select approx_count_distinct(a), approx_count_distinct(b) filter (where a > 9) from t": _OURS,
     "select tid, arrival_timestamp from s": _STREAM,
+    "select first(a), last(c) from s": _STREAM,
 }
 """Cases of the dialect's table that PostgreSQL cannot judge."""
 
@@ -54,10 +61,7 @@ WRONG_STATEMENTS: dict[str, str] = {
     "SELECT FROM WHERE": _PARSER,
     "SELECT * FROM station GROUP": _PARSER,
     "SELECT * station": _PARSER,
-    "SELECT 'abc": _PARSER,
-    'SELECT "abc': _PARSER,
     "SELECT * FROM station WHERE id IN ()": _PARSER,
-    "INSERT station VALUES (1)": _PARSER,
     "CREATE TABLE x (a)": _PARSER,
     "DROP station": _PARSER,
     "SELECT * FROM station WHERE AND id = 1": _PARSER,
@@ -65,8 +69,6 @@ WRONG_STATEMENTS: dict[str, str] = {
     "SELECT sum(id) OVER FROM usage": _PARSER,
     "SELECT EXTRACT(year, since) FROM station": _PARSER,
     "SELECT EXTRACT(nothing FROM since) FROM station": _PARSER,
-    "INSERT INTO station (nothing) VALUES (1)": _PLACE,
-    "INSERT INTO station (id, id) VALUES (1, 2)": _PLACE,
     "INSERT INTO station (id) SELECT plant FROM station": _PLACE,
     "INSERT INTO station (since) SELECT id FROM station": _PLACE,
     "CREATE TABLE x (a int DEFAULT 'b')": _PLACE,
@@ -78,15 +80,21 @@ WRONG_STATEMENTS: dict[str, str] = {
     "SELECT sum(id) OVER w FROM usage WINDOW w AS (), w AS ()": _PLACE,
     "SELECT sum(id) OVER (ROWS BETWEEN UNBOUNDED FOLLOWING AND CURRENT ROW) FROM usage": _PLACE,
     "SELECT sum(id) OVER (RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) FROM usage": _PLACE,
-    "DROP TABLE nowhere": "a relation is a relation",
-    "DROP VIEW nowhere": "a relation is a relation",
     "ALTER TABLE station DROP COLUMN nothing": _REFUSED,
-    "SELECT plant[1] FROM station": _REFUSED,
     "SELECT count(DISTINCT nothing) OVER () FROM usage": _REFUSED,
     "SELECT sum(id) WITHIN GROUP (ORDER BY id) FROM usage": "a clearer message",
-    "UPDATE station SET id = count(*)": "UPDATE is bound as the query of its new rows",
     "SELECT 'abc' ~ '('": _WORDS,
     "SELECT make_timestamp(2024, 1, 1, 25, 0, 0)": _WORDS,
     "SELECT to_date('abc', 'YYYY-MM-DD')": _WORDS,
 }
 """Wrong statements for which Millpond has other words, or points to another place."""
+
+
+def as_known(cases: Iterable[tuple[object, ...]]) -> list[ParameterSet]:
+    """The cases of a test, each called by its text; a known difference must be there, or its line here is too many."""
+    return [pytest.param(*case, id=str(case[0]), marks=_marks(str(case[0]))) for case in cases]
+
+
+def _marks(text: str) -> list[pytest.MarkDecorator]:
+    reason = DIALECT.get(text) or WRONG_STATEMENTS.get(text)
+    return [] if reason is None else [pytest.mark.xfail(reason=reason, strict=True)]

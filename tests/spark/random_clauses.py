@@ -30,6 +30,12 @@ AGGREGATES = (
     "every({bool})",
     "string_agg({same}, ',' ORDER BY {same})",
     "string_agg(DISTINCT {same}, ',' ORDER BY {same} DESC)",
+    "(array_agg({same} ORDER BY {same} DESC))[2]",
+    "coalesce(array_agg(DISTINCT {int})::text, '')",
+    "cardinality(array_agg({date}))",
+    "percentile_disc(0.5) WITHIN GROUP (ORDER BY {text})",
+    "percentile_disc(0.25) WITHIN GROUP (ORDER BY {ts} DESC)",
+    "mode() WITHIN GROUP (ORDER BY {date})",
     "bit_and({int})",
     "bit_or({int})",
     "var_pop({num})",
@@ -40,8 +46,8 @@ AGGREGATES = (
     "covar_pop({dbl}, {int})",
     "regr_count({dbl}, {dbl})",
     "regr_slope({dbl}, {dbl})",
-    "sum({ts} - {ts})",
-    "max({ts} - {ts})",
+    "sum({ts} - ({ts}))",
+    "max({ts} - ({ts}))",
     "sum({real})",
     "max({real})",
     "coalesce(sum({int}), 0)",
@@ -50,7 +56,7 @@ AGGREGATES = (
     "round(avg({num}), 2)",
 )
 
-NOT_A_CALL = ("coalesce(", "round(")
+NOT_A_CALL = ("coalesce(", "round(", "cardinality(", "(array_agg(")
 """Expressions over aggregates, which FILTER cannot follow."""
 
 WINDOW_CALLS = (

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from millpond.bench import aim, aim_views, simple_view
+from millpond.bench import aim, aim_structured, aim_views, simple_view, tpch
 from millpond.bench.answers import WrongAnswerError, verify
+from millpond.bench.peers.duck import Duck
+from millpond.bench.peers.peer import PeerMissingError
+from millpond.bench.peers.script import run_script
+from millpond.bench.peers.structured_streaming import KeptGrouping, StructuredStreaming
 from millpond.bench.rates import rates
 from millpond.bench.stopwatch import Spent, Stopwatch, core_seconds
+from millpond.bench.tpch_queries import CONTINUOUS
 from millpond.cli import bench_names
 
-# Two benchmarks that start Spark: on a busy machine they take their time.
+# Benchmarks that start Spark: on a busy machine they take their time.
 pytestmark = pytest.mark.timeout(400)
 
 Run = Callable[..., None]
 
 
-def reported(run: Run, peers: Sequence[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def reported(
+    run: Run, peers: Sequence[str], capsys: pytest.CaptureFixture[str], scale: float = 0.0005
+) -> dict[str, Any]:
     """The JSON line of a run, with its results by metric."""
-    run(scale=0.0005, peers=peers)
+    run(scale=scale, peers=peers)
     line = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert {"bench", "version", "machine", "results"} <= line.keys()
-    fields = {"metric", "value", "unit", "peer", "ratio", "target", "target_of", "met"}
+    fields = {"metric", "value", "unit", "peer", "ratio", "target", "target_of", "lower_is_better", "met"}
     assert all(result.keys() == fields for result in line["results"])
     return {"bench": line["bench"], **{result["metric"]: result for result in line["results"]}}
 
@@ -39,6 +48,8 @@ def test_aim_views_beside_duckdb(shared_spark: None, capsys: pytest.CaptureFixtu
     assert rate["value"] > 0
     assert rate["peer"].keys() == rate["ratio"].keys() == {"duckdb"}
     assert rate["target"] is None, "there is no target without the peer that it is a multiple of"
+    assert line["Spark jobs of a chunk, six views"]["value"] >= 1
+    assert line["Spark jobs of a read after an insert"]["value"] >= 1
 
 
 def test_simple_view(shared_spark: None, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,13 +57,54 @@ def test_simple_view(shared_spark: None, capsys: pytest.CaptureFixture[str]) -> 
     assert line["bench"] == "simple-view"
     assert line["chunks of 500 rows"]["value"] > 0
     assert line["unchanged read, median"]["peer"].keys() == {"spark"}
+    assert line["unchanged read, median"]["lower_is_better"]
+    assert line["Spark jobs of a chunk, 500 groups"]["value"] >= 1
+    assert line["events a second with 4 readers"]["peer"].keys() == {"without readers"}
+    assert line["answers a second to them"]["value"] > 0
     assert line["Spark jobs of an unchanged read"]["value"] == 0
     assert line["Spark jobs of a read after an insert"]["value"] >= 1
     assert 0 < line["age of an answer, median"]["value"] <= line["age of an answer, p99"]["value"]
 
 
+def test_tpch_beside_duckdb(
+    shared_spark: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tpch, "CONTINUOUS", {name: CONTINUOUS[name] for name in ("q3", "q6", "q18_grouped_first")})
+    line = reported(tpch.run, ["duckdb"], capsys, scale=0.001)
+    assert line["bench"] == "tpch"
+    assert line["3 views"]["unit"] == "rows/s"
+    assert line["3 views"]["peer"].keys() == line["from the first row to all answers"]["peer"].keys() == {"duckdb"}
+
+
+def test_tpch_says_how_to_get_its_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    with pytest.raises(SystemExit, match="pip install tpchgen-cli"):
+        tpch.run(scale=0.001)
+
+
+def test_structured_streaming_answers_queries_as_written_and_by_hand(tmp_path: Path) -> None:
+    events, customers = aim.events(4_000, 300), aim.customers(300)
+    peer = StructuredStreaming(tmp_path)
+    peer.add_table("customers", customers)
+    by_hand = KeptGrouping(aim_structured.BY_HAND.grouping, {"q4": aim_structured.BY_HAND.answers["q4"]})
+    queries = [aim_structured.kept_grouping("q1"), by_hand]
+    done = peer.run(queries, events, events.slice(0, 10), chunk_rows=2_000, file_rows=1_000)
+    with Duck() as duck:
+        duck.add_table("customers", aim.CUSTOMER_COLUMNS, customers)
+        duck.add_table("events", aim.EVENT_COLUMNS, events)
+        verify("structured streaming", done.answers, duck.answers({name: aim.VIEWS[name] for name in ("q1", "q4")}))
+    assert done.spent.seconds > 0
+
+
+def test_a_peer_that_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import sys; print('started'); print('finished', flush=True); sys.exit('no room')")
+    with pytest.raises(PeerMissingError, match="the peer failed: no room"):
+        run_script("the peer", Path(sys.executable), script, {}, tmp_path / "log")
+
+
 def test_benchmarks_are_named_with_dashes() -> None:
-    assert {"ingest", "aim-views", "simple-view"} <= set(bench_names())
+    assert {"ingest", "aim-views", "simple-view", "tpch"} == set(bench_names())
 
 
 def test_aim_rows_are_the_same_every_time_and_the_old_week_is_there() -> None:

@@ -29,6 +29,10 @@ SELECT a b c FROM station
 SELECT * station
 SELECT 'abc
 SELECT "abc
+SELECT 'it''s' || E'\\'
+SELECT 1 /* and
+SELECT $$abc
+SELECT $a$abc$$
 SELECT 1 2
 SELECT CASE WHEN true THEN 1
 SELECT CAST(1 integer)
@@ -39,6 +43,7 @@ SELECT * FROM station WHERE id BETWEEN 1
 SELECT count(* FROM station
 INSERT INTO station VALUES
 INSERT station VALUES (1)
+INSERT station SELECT 1
 UPDATE station plant = 'x'
 DELETE station
 CREATE TABLE
@@ -239,6 +244,17 @@ SELECT sum(id) WITHIN GROUP (ORDER BY id) FROM usage
 SELECT part FROM usage UNION SELECT plant FROM station ORDER BY id
 SELECT part FROM usage UNION SELECT plant FROM station ORDER BY upper(part)
 UPDATE station SET id = count(*)
+UPDATE station SET plant = upper(max(plant))
+UPDATE station SET id = 1 + row_number() OVER ()
+SELECT array_agg(id, plant) FROM station
+SELECT (array_agg(id ORDER BY id))['x'] FROM station
+SELECT array_agg(id ORDER BY plant) OVER () FROM station
+SELECT array_agg(DISTINCT id ORDER BY plant) FROM station
+SELECT ARRAY[1, true]
+SELECT ARRAY[1, 'x']
+SELECT array_length(id, 1) FROM station
+SELECT cardinality(plant) FROM station
+SELECT plant, count(*) FROM station GROUP BY ROLLUP (id)
 DELETE FROM station WHERE count(*) > 1
 """
 

@@ -12,7 +12,10 @@ from tests.views.random_relations import RandomRelation, RandomSchema, quoted
 
 @dataclass(frozen=True)
 class Value:
-    """An expression and its kind. A `rough` one is inexact and a `wide` one has many digits: they are only shown."""
+    """An expression and its kind.
+
+    A `rough` one is inexact, a `wide` one has many digits and a `list` is an array: they are only shown.
+    """
 
     sql: str
     kind: str
@@ -72,9 +75,17 @@ AGGREGATES: Mapping[str, Sequence[str]] = {
     "text": (
         "min({text})", "max({text})", "string_agg({same}, ',' ORDER BY {same})", "string_agg(DISTINCT {text}, '-')",
         "string_agg({same}, '' ORDER BY {same} DESC)", "mode() WITHIN GROUP (ORDER BY {text})",
+        "percentile_disc(0.6) WITHIN GROUP (ORDER BY {text})",
     ),
-    "date": ("min({date})", "max({date})"),
-    "ts": ("min({ts})", "max({ts})"),
+    "date": (
+        "min({date})", "max({date})", "percentile_disc(0.5) WITHIN GROUP (ORDER BY {date} DESC)",
+        "mode() WITHIN GROUP (ORDER BY {date})",
+    ),
+    "ts": ("min({ts})", "max({ts})", "percentile_disc(0.3) WITHIN GROUP (ORDER BY {ts})"),
+    "list": (
+        "array_agg({same} ORDER BY {same} DESC)", "array_agg({same} ORDER BY {same} NULLS FIRST)",
+        "array_agg(DISTINCT {int})", "array_agg(DISTINCT {text})", "array_agg(DISTINCT {ts})",
+    ),
     "bool": ("bool_and({bool})", "bool_or({bool})", "every({bool})"),
     "rough": (
         "sum({dbl})", "sum({real})", "avg({int})", "avg({big})", "avg({num})", "avg({dbl})", "avg({real})",

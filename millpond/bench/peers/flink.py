@@ -6,7 +6,6 @@ Millpond, given Arrow, does not spend. docs/BENCHMARKS.md says how much.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import pyarrow.csv as pa_csv
 from rich.console import Console
 
 from millpond.bench.peers.peer import PeerMissingError, PeerRun
-from millpond.bench.stopwatch import Spent, Stopwatch
+from millpond.bench.peers.script import run_script
 
 PACKAGE = "apache-flink==2.3.0"
 _SCRIPT = Path(__file__).with_name("flink_job.py")
@@ -68,33 +67,5 @@ class Flink:
 
     def run(self, queries: Mapping[str, str], checked: Mapping[str, str]) -> PeerRun:
         """All queries as one job, after those to be checked, which warm the JVM up too."""
-        job = json.dumps({"tables": self._tables, "checked": dict(checked), "queries": dict(queries)})
-        log = self._directory / "log"
-        with (
-            log.open("w") as errors,
-            subprocess.Popen(
-                [self._python, _SCRIPT], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
-            ) as process,
-        ):
-            assert process.stdin is not None
-            process.stdin.write(job)
-            process.stdin.close()
-            spent, answers = _watched(process)
-        if spent is None:
-            raise PeerMissingError(f"Flink failed: {log.read_text().strip()[-500:]}")
-        return PeerRun(spent, {name: [tuple(row) for row in rows] for name, rows in answers.items()})
-
-
-def _watched(process: subprocess.Popen[str]) -> tuple[Spent | None, dict[str, list[list[object]]]]:
-    """What the job took, between the lines with which the script announces its beginning and its end."""
-    watch, spent = Stopwatch(process.pid), None
-    answers: dict[str, list[list[object]]] = {}
-    assert process.stdout is not None
-    for line in process.stdout:
-        if line.startswith("answers "):
-            answers = json.loads(line.removeprefix("answers "))
-        elif line.startswith("started"):
-            watch = Stopwatch(process.pid)
-        elif line.startswith("finished"):
-            spent = watch.spent()
-    return spent, answers
+        job = {"tables": self._tables, "checked": dict(checked), "queries": dict(queries)}
+        return run_script("Flink", self._python, _SCRIPT, job, self._directory / "log")

@@ -104,6 +104,12 @@ def test_insert_of_literals_takes_the_fast_way() -> None:
     assert "'it''s'" in statement.source.sql("postgres")
 
 
+def test_an_insert_knows_where_its_columns_stand() -> None:
+    statement = parse("INSERT INTO t (a, b) SELECT 1, 2")
+    assert isinstance(statement, s.Insert)
+    assert statement.column_positions == (16, 19)
+
+
 def test_split() -> None:
     text = "SELECT ';' ; /* ; */ SELECT $$;$$;\n\n;SELECT 3 -- ;"
     assert [(source.text, source.offset) for source in split(text)] == [
@@ -118,6 +124,12 @@ def test_split() -> None:
     ("text", "message", "position"),
     [
         ("SELEC 1", 'syntax error at or near "SELEC"', 1),
+        ("INSERT t VALUES (1)", 'syntax error at or near "t"', 8),
+        ("SELECT 'a', 'b", """unterminated quoted string at or near "'b\"""", 13),
+        ('SELECT "a', """unterminated quoted identifier at or near ""a\"""", 8),
+        ("SELECT 1 /* a", 'unterminated /* comment at or near "/* a"', 10),
+        ("SELECT $x$a$$", 'unterminated dollar-quoted string at or near "$x$a$$"', 8),
+        ("SELECT E'a\\'", """unterminated quoted string at or near "E'a\\'\"""", 8),
         ("SELECT 1 FROM", "syntax error at end of input", 14),
         ("SELECT * FROM t WHERE", "syntax error at end of input", 22),
         ("SELECT (1", "syntax error at end of input", 10),

@@ -12,6 +12,7 @@ from millpond.plan.partials import Aggregate
 from millpond.plan.pipelines import Grouping
 from millpond.plan.split import split
 from millpond.sql import aggregate_functions
+from millpond.sql.aggregate_calls import ARRIVAL_VALUES
 from millpond.sql.bind import bind
 from millpond.sql.dialect import parse_query
 from millpond.sql.functions import Function
@@ -48,6 +49,8 @@ def grouping(query: str) -> Grouping:
 def written(function: Function) -> str:
     """A call of a function with one signature."""
     arguments = [ARGUMENTS[word] for word in function.overloads[0].arguments]
+    if function.name in ARRIVAL_VALUES:
+        arguments = arguments[:1]  # Binding adds the tid.
     if function.kind == "aggregate":
         return f"{function.name}({', '.join(arguments)})" if function.name != "string_agg" else "string_agg(part, ',')"
     direct = ["0.5"] * (len(arguments) - 1)
@@ -100,6 +103,11 @@ def test_filters_keep_apart() -> None:
         ("count(DISTINCT part)", "ARRAY<STRING>"),
         ("max(at)", "TIMESTAMP_NTZ"),
         ("min(arrival_timestamp)", "TIMESTAMP"),
+        ("array_agg(cost ORDER BY part)", "ARRAY<STRUCT<k0: STRING, k1: BIGINT, item: DECIMAL(12,2)>>"),
+        ("array_agg(DISTINCT weight)", "ARRAY<STRUCT<item: DOUBLE>>"),
+        ("array_agg(at)", "ARRAY<STRUCT<k0: BIGINT, item: TIMESTAMP_NTZ>>"),
+        ("array_agg(part ORDER BY tid DESC)", "ARRAY<STRUCT<k0: BIGINT, item: STRING>>"),
+        ("first(part)", "STRING BIGINT"),
         ("string_agg(part, ',' ORDER BY cost)", "ARRAY<STRUCT<k0: DECIMAL(12,2), k1: BIGINT, item: STRING>>"),
     ],
 )

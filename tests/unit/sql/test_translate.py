@@ -376,6 +376,52 @@ CASES: tuple[tuple[str, str], ...] = (
         "UNION ALL (SELECT `s`.`a` AS `a` FROM `s_data` AS `s`) ORDER BY `a` ASC NULLS LAST) AS "
         "`q`(`c0`)",
     ),
+    (
+        "SELECT array_agg(a) from s",
+        "SELECT CAST(CASE WHEN COUNT(1) > 0 THEN TRANSFORM(ARRAY_SORT(COLLECT_LIST(NAMED_STRUCT('k0', "
+        "`s`.`tid`, 'item', `s`.`a`)), (a, b) -> CASE WHEN a['k0'] <=> b['k0'] THEN 0 WHEN a['k0'] IS "
+        "NULL THEN 1 WHEN b['k0'] IS NULL THEN - 1 WHEN a['k0'] < b['k0'] THEN - 1 ELSE 1 END), x -> "
+        "x['item']) END AS ARRAY<INT>) AS `c0` FROM `s_data` AS `s`",
+    ),
+    (
+        "SELECT array_agg(distinct a order by a desc) from t",
+        "SELECT CAST(CASE WHEN COUNT(1) > 0 THEN TRANSFORM(ARRAY_SORT(COLLECT_SET(NAMED_STRUCT('item', "
+        "`t`.`a`)), (a, b) -> CASE WHEN a['item'] <=> b['item'] THEN 0 WHEN a['item'] IS NULL THEN - 1 "
+        "WHEN b['item'] IS NULL THEN 1 WHEN a['item'] < b['item'] THEN 1 ELSE - 1 END), x -> x['item']) "
+        "END AS ARRAY<INT>) AS `c0` FROM `t_data` AS `t`",
+    ),
+    (
+        "SELECT last(c) filter (where a > 1) from s",
+        "SELECT CAST(MAX_BY(`s`.`c`, `s`.`tid`) FILTER (WHERE `s`.`a` > 1) AS STRING) AS `c0` FROM `s_data` AS `s`",
+    ),
+    (
+        "SELECT percentile_disc(0.5) within group (order by b desc) from t",
+        "SELECT CAST(ELEMENT_AT(TRANSFORM(ARRAY(SORT_ARRAY(COLLECT_LIST(`t`.`b`), FALSE)), v -> GET(v, "
+        "CAST(GREATEST(CEIL(CAST(0.5 AS DOUBLE) * SIZE(v)) - 1, 0) AS INT))), 1) AS STRING) AS `c0` FROM "
+        "`t_data` AS `t`",
+    ),
+    (
+        "SELECT (array[a, 2])[x] from t",
+        "SELECT CAST(GET(ARRAY(`t`.`a`, 2), CAST(`t`.`x` AS INT) - 1) AS INT) AS `c0` FROM `t_data` AS `t`",
+    ),
+    (
+        "SELECT id, name from p group by id",
+        "SELECT `p`.`id` AS `c0`, `p`.`name` AS `c1` FROM `p_data` AS `p` GROUP BY `p`.`id`, `p`.`name`",
+    ),
+    (
+        "SELECT a, (select max(id) from p where id > t.a), count(*) from t group by a having sum(x) > 1",
+        "SELECT CAST(`the groups`.`key 0` AS INT) AS `c0`, CAST((SELECT MAX(`p`.`id`) AS `max` FROM "
+        "`p_data` AS `p` WHERE `p`.`id` > `the groups`.`key 0`) AS INT) AS `c1`, CAST(`the "
+        "groups`.`value 1` AS BIGINT) AS `c2` FROM (SELECT `t`.`a` AS `key 0`, COUNT(*) AS `value 1`, "
+        "SUM(CAST(`t`.`x` AS DECIMAL(19,0))) AS `value 2` FROM `t_data` AS `t` GROUP BY `t`.`a`) AS `the "
+        "groups` WHERE `the groups`.`value 2` > 1",
+    ),
+    (
+        "SELECT a from t order by (select max(id) from p where id > t.a), a",
+        "SELECT CAST(`q`.`a` AS INT) AS `c0` FROM (SELECT `t`.`a` AS `a`, (SELECT MAX(`p`.`id`) AS `max` "
+        "FROM `p_data` AS `p` WHERE `p`.`id` > `t`.`a`) AS `order 0`, `t`.`a` AS `order 1` FROM `t_data` "
+        "AS `t`) AS `q` ORDER BY `q`.`order 0` ASC NULLS LAST, `q`.`order 1` ASC NULLS LAST",
+    ),
 )
 
 

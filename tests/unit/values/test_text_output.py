@@ -1,6 +1,7 @@
 """Values into texts as PostgreSQL prints them, and back again."""
 
 import math
+import re
 import struct
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -26,6 +27,7 @@ from millpond.types import (
     TIMESTAMP,
     TIMESTAMPTZ,
     SqlType,
+    array_of,
     char,
     numeric,
     varchar,
@@ -127,3 +129,41 @@ def bits(array: Any) -> list[Any]:
 def test_intervals_round_trip(months: int, days: int, microseconds: int) -> None:
     array = arrow_array([(months, days, microseconds * 1000), None], INTERVAL.arrow)
     assert from_text(to_text(array, INTERVAL), INTERVAL).to_pylist() == array.to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("element", "values", "text"),
+    [
+        (INTEGER, [1, None, -3], "{1,NULL,-3}"),
+        (INTEGER, [], "{}"),
+        (
+            TEXT,
+            ["", "null", "NULLs", "a b", "a,b", "{x}", 'q"', "b\\", "ü"],
+            '{"","null",NULLs,"a b","a,b","{x}","q\\"","b\\\\",ü}',
+        ),
+        (BOOLEAN, [True, False], "{t,f}"),
+        (char(3), ["ab"], '{"ab "}'),
+        (numeric(6, 2), [Decimal("1.50")], "{1.50}"),
+        (DOUBLE, [1e20, math.nan], "{1e+20,NaN}"),
+        (TIMESTAMP, [datetime(2024, 1, 1, 10)], '{"2024-01-01 10:00:00"}'),
+        (BYTEA, [b"\x01"], '{"\\\\x01"}'),
+    ],
+)
+def test_printed_arrays(element: SqlType, values: list[object], text: str) -> None:
+    kind = array_of(element)
+    assert to_text(arrow_array([values, None], kind.arrow), kind).to_pylist() == [text, None]
+
+
+def elements_of(text: str) -> list[str | None]:
+    """The elements that PostgreSQL reads in an array's text."""
+    tokens = re.findall(r'"((?:[^"\\]|\\.)*)"|([^,{}"]+)', text, re.DOTALL)
+    return [
+        None if bare == "NULL" else bare or re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL) for quoted, bare in tokens
+    ]
+
+
+@given(st.lists(st.lists(st.none() | st.text()) | st.none()))
+def test_array_elements_round_trip(lists: list[list[str | None] | None]) -> None:
+    kind = array_of(TEXT)
+    texts = to_text(arrow_array(lists, kind.arrow), kind).to_pylist()
+    assert [None if text is None else elements_of(text) for text in texts] == lists

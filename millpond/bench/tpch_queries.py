@@ -231,3 +231,20 @@ REVENUE = """
 ON_REVENUE = """
     SELECT s_suppkey, s_name, s_address, s_phone, total_revenue FROM supplier, revenue
     WHERE s_suppkey = supplier_no AND total_revenue = (SELECT max(total_revenue) FROM revenue)"""
+
+VIEWS: Mapping[str, str] = {
+    **{f"q{number}": sql for number, sql in QUERIES.items() if number not in GROUPED_FIRST},
+    **{f"q{number}_grouped_first": sql for number, sql in GROUPED_FIRST.items()},
+}
+"""All that can be a view; five of them are plain views, since they do not read `lineitem`."""
+
+CONTINUOUS: Mapping[str, str] = {name: sql for name, sql in VIEWS.items() if "lineitem" in sql}
+
+
+def original(view: str) -> str:
+    """The query as written that a view answers.
+
+    >>> original("q17_grouped_first") == QUERIES[17]
+    True
+    """
+    return QUERIES[int(view.partition("_")[0].removeprefix("q"))]

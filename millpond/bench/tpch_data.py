@@ -7,6 +7,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 STREAM = "lineitem"
 
 TABLES: Mapping[str, str] = {
@@ -30,8 +33,18 @@ TABLES: Mapping[str, str] = {
 """The columns of each table, as the specification has them."""
 
 
-def generate(directory: Path, scale: str) -> None:
+class GeneratorMissingError(Exception):
+    """There is no data without its generator; the message says how to get it."""
+
+
+def generate(directory: Path, scale: float) -> None:
     """All tables at a scale factor, as `<table>.parquet` in a directory."""
     program = Path(sys.executable).with_name("tpchgen-cli")
-    options = ["--scale-factor", scale, "--output-dir", str(directory)]
+    if not program.exists():
+        raise GeneratorMissingError("tpchgen-cli, which makes TPC-H's data, is missing: pip install tpchgen-cli")
+    options = ["--scale-factor", f"{scale:g}", "--output-dir", str(directory)]
     subprocess.run([str(program), "parquet", *options], check=True, capture_output=True)
+
+
+def rows_of(directory: Path, table: str) -> pa.Table:
+    return pq.read_table(directory / f"{table}.parquet")

@@ -1,0 +1,50 @@
+"""Runs a peer as a script in a process of its own, which has no Millpond, and watches what it takes.
+
+The script reads its job as JSON from standard input. On standard output it writes a line `started` and a line
+`finished`, between which the time counts, and a line `answers` with the rows of each query as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from millpond.bench.peers.peer import PeerMissingError, PeerRun
+from millpond.bench.stopwatch import Spent, Stopwatch
+
+_Rows = dict[str, list[list[object]]]
+
+
+def run_script(name: str, python: Path, script: Path, job: Mapping[str, object], log: Path) -> PeerRun:
+    """Run a script to its end; what it says on standard error goes to the log."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(
+            [python, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process,
+    ):
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(job))
+        process.stdin.close()
+        spent, answers = _watched(process)
+    if spent is None or process.returncode:
+        raise PeerMissingError(f"{name} failed: {log.read_text().strip()[-500:]}")
+    return PeerRun(spent, {query: [tuple(row) for row in rows] for query, rows in answers.items()})
+
+
+def _watched(process: subprocess.Popen[str]) -> tuple[Spent | None, _Rows]:
+    """What the job took, between the lines with which the script announces its beginning and its end."""
+    watch, spent = Stopwatch(process.pid), None
+    answers: _Rows = {}
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("answers "):
+            answers = json.loads(line.removeprefix("answers "))
+        elif line.startswith("started"):
+            watch = Stopwatch(process.pid)
+        elif line.startswith("finished"):
+            spent = watch.spent()
+    return spent, answers
