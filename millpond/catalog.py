@@ -19,12 +19,12 @@ import sqlalchemy as sa
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.relation import Check, Column, Key, Relation
 from millpond.roles import Role
-from millpond.state.view_state import ViewState
+from millpond.state.records import StateRecord, ViewRecord
 from millpond.types import SqlType
 
 Item = TypeVar("Item")
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _LOCK_KEY = 0x6D696C6C706F6E64
 """The advisory lock of a catalog in PostgreSQL: "millpond" in ASCII."""
@@ -53,7 +53,14 @@ _states = sa.Table(
     "millpond_states",
     _metadata,
     sa.Column("oid", sa.BigInteger, primary_key=True, autoincrement=False),
-    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("record", sa.Text, nullable=False),
+)
+
+_views = sa.Table(
+    "millpond_views",
+    _metadata,
+    sa.Column("oid", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("record", sa.Text, nullable=False),
 )
 
 
@@ -130,23 +137,33 @@ class Catalog:
                     connection.execute(sa.insert(_roles).values(**asdict(role)))
             kept = {relation.oid for relation in changes.values() if relation is not None}
             gone = {old.oid for name in changes if (old := self._snapshot.relation(name)) is not None} - kept
-            connection.execute(sa.delete(_states).where(_states.c.oid.in_(gone)))
+            connection.execute(sa.delete(_views).where(_views.c.oid.in_(gone)))
             for key, value in (("snapshot", number), ("oid_next", self._oid_next)):
                 connection.execute(sa.update(_pond).where(_pond.c.key == key).values(value=value))
         before = self._snapshot
         self._snapshot = Snapshot(number, _merged(before.relations, changes), _merged(before.roles, roles or {}))
         return self._snapshot
 
-    def commit_states(self, states: Mapping[int, ViewState]) -> None:
-        """Record the states of views, by oid, in one transaction."""
+    def commit_kept(
+        self, states: Mapping[int, StateRecord | None], views: Mapping[int, ViewRecord] | None = None
+    ) -> None:
+        """Record states that views keep, and views, by oid, in one transaction; None removes a state."""
         with self.commit_lock, self._engine.begin() as connection:
-            _write_states(connection, states)
+            _write_records(connection, _states, states)
+            _write_records(connection, _views, views or {})
+            connection.execute(sa.update(_pond).where(_pond.c.key == "oid_next").values(value=self._oid_next))
 
-    def states(self) -> dict[int, ViewState]:
-        """The committed state of every view, by oid."""
+    def states(self) -> dict[int, StateRecord]:
+        """The committed states, by oid."""
         with self._engine.connect() as connection:
             rows = connection.execute(sa.select(_states)).all()
-        return {row.oid: ViewState.loads(row.state) for row in rows}
+        return {row.oid: StateRecord.loads(row.record) for row in rows}
+
+    def views(self) -> dict[int, ViewRecord]:
+        """What is recorded of the continuous views, by oid."""
+        with self._engine.connect() as connection:
+            rows = connection.execute(sa.select(_views)).all()
+        return {row.oid: ViewRecord.loads(row.record) for row in rows}
 
     def close(self) -> None:
         if self._lock_connection is not None:
@@ -178,8 +195,8 @@ class Catalog:
                 connection.execute(sa.insert(_pond), [{"key": "secret", "value": state["secret"]}])
             rows = connection.execute(sa.select(_relations)).all()
             roles = {row.name: Role(**row._mapping) for row in connection.execute(sa.select(_roles))}
-            # A tick may have written the state of a view that was dropped meanwhile.
-            connection.execute(sa.delete(_states).where(_states.c.oid.not_in([row.oid for row in rows])))
+            # A view may have been set aside, and so recorded, while it was dropped.
+            connection.execute(sa.delete(_views).where(_views.c.oid.not_in([row.oid for row in rows])))
         if state["format"] != FORMAT_VERSION:
             raise MillpondError(
                 SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -206,10 +223,13 @@ def _synchronous_sqlite(connection: Any, _record: object) -> None:
     cursor.close()
 
 
-def _write_states(connection: sa.Connection, states: Mapping[int, ViewState]) -> None:
-    for oid, state in states.items():
-        connection.execute(sa.delete(_states).where(_states.c.oid == oid))
-        connection.execute(sa.insert(_states).values(oid=oid, state=state.dumps()))
+def _write_records(
+    connection: sa.Connection, table: sa.Table, records: Mapping[int, StateRecord | None] | Mapping[int, ViewRecord]
+) -> None:
+    for oid, record in records.items():
+        connection.execute(sa.delete(table).where(table.c.oid == oid))
+        if record is not None:
+            connection.execute(sa.insert(table).values(oid=oid, record=record.dumps()))
 
 
 def _to_row(relation: Relation) -> dict[str, Any]:

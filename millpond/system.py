@@ -65,20 +65,21 @@ def _views(context: SystemContext) -> Iterable[Row]:
         view = views.get(relation.oid)
         if view is None:
             continue
-        parts = [part for parts in view.state.parts.values() for part in parts]
-        ticked = view.costs.last_tick_at
+        states = list({state.oid: state for state in view.states.values()}.values())
+        parts = [part for state in states for part in state.record.parts]
+        ticked = max((state.costs.last_at for state in states if state.costs.last_at), default=None)
         yield (
             relation.name,
-            view.state.tuples_in,
-            context.views.lag(view),
+            view.tuples_in,
+            view.lag,
             sum(part.rows for part in parts),
             sum(part.bytes for part in parts),
             len(parts),
             None if ticked is None else datetime.fromtimestamp(ticked, UTC),
-            view.costs.ticks,
-            view.costs.insert_seconds * 1000,
-            view.costs.reads,
-            view.costs.read_seconds * 1000,
+            sum(state.costs.runs for state in states),
+            sum(state.costs.seconds for state in states) * 1000,
+            view.costs.runs,
+            view.costs.seconds * 1000,
             int(relation.options.get("freshness", 0)),
             None if view.error is None else view.error.message,
         )

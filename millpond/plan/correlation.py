@@ -32,7 +32,7 @@ def uncorrelated(select: exp.Expr) -> tuple[exp.Expr | None, tuple[Correlation, 
     own = frozenset(own_aliases(select))
     kept, found = [], []
     where = select.args.get("where")
-    for condition in _conjuncts(where.this) if where is not None else ():
+    for condition in conjuncts(where.this) if where is not None else ():
         if not free_columns(condition, own):
             kept.append(condition)
             continue
@@ -61,12 +61,13 @@ def _correlated(select: exp.Expr, place: exp.Expr) -> MillpondError:
     return refused(message, place, detail=detail, hint=hint)
 
 
-def _conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
+def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
+    """The conditions that AND joins."""
     if isinstance(condition, exp.Paren):
-        yield from _conjuncts(condition.this)
+        yield from conjuncts(condition.this)
     elif isinstance(condition, exp.And):
-        yield from _conjuncts(condition.this)
-        yield from _conjuncts(condition.expression)
+        yield from conjuncts(condition.this)
+        yield from conjuncts(condition.expression)
     else:
         yield condition
 

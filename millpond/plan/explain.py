@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from millpond.plan.pipelines import Grouping, SplitPlan, StateColumn, StreamPipeline
+from millpond.plan.shared import SharedGrouping
 from millpond.relation import Relation
 from millpond.sql.translate import relation_key
 
@@ -28,6 +29,11 @@ def _described(grouping: Grouping) -> list[str]:
     lines += [f"  key {_column(key)}" for key in grouping.keys]
     lines += [f"  partial {_column(partial)}" for partial in grouping.partials]
     return [*lines, "  merge", f"    {grouping.merge_text(grouping.name)}"]
+
+
+def shared_pipelines(shared: SharedGrouping) -> list[str]:
+    """What is run for all views that share a state, as Spark SQL."""
+    return [_text(pipeline) for pipeline in shared.grouping.pipelines]
 
 
 def _text(pipeline: StreamPipeline) -> str:

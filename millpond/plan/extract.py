@@ -45,7 +45,9 @@ def extract(select: exp.Expr, alias: str, register: Register) -> exp.Select:
     lift = Lift(keys, kept, own_aliases(select), alias, regroups=regroups)
     made = _regrouping(select, lift, correlations) if regroups else _finalizing(select, lift)
     pipelines = _pipelines(_rows(select, where, lift.keys, kept), select)
-    grouping = register(Grouping("", pipelines, lift.columns(), lift.types(), kept.columns, kept.subtractable))
+    grouping = register(
+        Grouping("", pipelines, lift.columns(), lift.types(), kept.columns, kept.computed, where, kept.subtractable)
+    )
     table = exp.Table(this=identifier(grouping.name), alias=exp.TableAlias(this=identifier(alias)))
     made.set("from_", exp.From(this=annotate(table, relation=grouping.relation)))
     return made

@@ -10,25 +10,12 @@ from sqlglot import exp
 from millpond.errors import not_supported
 from millpond.plan.aggregates import aggregate_for
 from millpond.plan.calls import SUM_DIGITS, AggregateCall
-from millpond.plan.expressions import final_node, merge_text, partial_node
+from millpond.plan.expressions import final_node
 from millpond.plan.partials import Aggregate, Partial
-from millpond.plan.pipelines import StateColumn
+from millpond.plan.pipelines import Computed, StateColumn
 from millpond.plan.shown import shown
 from millpond.sql.nodes import identifier, note_of, position_of
 from millpond.types import INTERVAL, NUMERIC_PRECISION_MAX, SqlType
-
-
-@dataclass(frozen=True)
-class Computed:
-    """How a column of the state is computed from the rows of a chunk."""
-
-    compute: str
-    inputs: tuple[exp.Expr, ...]
-    condition: exp.Expr | None
-
-    @property
-    def node(self) -> exp.Expr:
-        return partial_node(self.compute, self.inputs, self.condition)
 
 
 @dataclass(frozen=True)
@@ -84,7 +71,11 @@ def keep(calls: Sequence[AggregateCall]) -> Kept:
     return Kept(tuple(computed), tuple(columns), tuple(kept))
 
 
-NO_CALLS = Kept((Computed("COUNT(*)", (), None),), (StateColumn("p0", "BIGINT", "number of rows", "SUM(p0)"),), ())
+NO_CALLS = Kept(
+    (Computed("COUNT(*)", (), None),),
+    (StateColumn("p0", "BIGINT", "number of rows", "SUM(rows)", (("rows", "p0"),)),),
+    (),
+)
 """What is kept where there is neither a key nor an aggregate call."""
 
 
@@ -94,7 +85,7 @@ def _column(name: str, names: Mapping[str, str], row: Aggregate, call: Aggregate
         # Spark can compute with an interval of months, days and time, but neither Arrow nor Parquet can hold it.
         what = f"{call.name} of intervals over a stream"
         raise not_supported(what, hint="Use their length: extract(epoch FROM ...).", position=position_of(call.node))
-    return StateColumn(names[name], partial.type, f"{name} of {shown(call.node)}", merge_text(partial.merge, names))
+    return StateColumn(names[name], partial.type, f"{name} of {shown(call.node)}", partial.merge, tuple(names.items()))
 
 
 def _with_types(row: Aggregate, call: AggregateCall) -> Aggregate:

@@ -8,12 +8,13 @@ All are plain, immutable data that print as Spark SQL; running them is the busin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlglot import exp
 
 from millpond.errors import InternalError
+from millpond.plan.expressions import merge_text, partial_node
 from millpond.relation import Column, Relation
 from millpond.sql.bind import BoundQuery
 from millpond.sql.spark_queries import unambiguous_aliases
@@ -29,13 +30,37 @@ STATE_SCHEMA = "millpond"
 class StateColumn:
     """A column of the state: its Spark type, and what it holds in words.
 
-    `merge` is Spark SQL over the columns of the state; a key has none.
+    `merge` is a rule over roles, which `roles` maps to columns of the state; a key has none.
     """
 
     name: str
     type: str
     holds: str
     merge: str = ""
+    roles: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def merge_text(self) -> str:
+        """Spark SQL over the columns of the state."""
+        return merge_text(self.merge, dict(self.roles))
+
+    def renamed(self, names: Mapping[str, str]) -> StateColumn:
+        """The column of a state whose columns have other names."""
+        roles = tuple((role, names[column]) for role, column in self.roles)
+        return replace(self, name=names[self.name], roles=roles)
+
+
+@dataclass(frozen=True)
+class Computed:
+    """How a column of the state is computed from the rows of a chunk that pass a condition."""
+
+    compute: str
+    inputs: tuple[exp.Expr, ...]
+    condition: exp.Expr | None
+
+    @property
+    def node(self) -> exp.Expr:
+        return partial_node(self.compute, self.inputs, self.condition)
 
 
 @dataclass(frozen=True)
@@ -59,7 +84,8 @@ class StreamPipeline:
 class Grouping:
     """A grouping of streams: the first breaker above them, and what is kept of what they delivered.
 
-    There is one pipeline for each stream. A `subtractable` state can forget a part by subtracting its partials.
+    There is one pipeline for each stream. `computed` says how each partial comes about from the rows that pass
+    `condition`. A `subtractable` state can forget a part by subtracting its partials.
     """
 
     name: str
@@ -67,6 +93,8 @@ class Grouping:
     keys: tuple[StateColumn, ...]
     key_types: tuple[SqlType, ...]
     partials: tuple[StateColumn, ...]
+    computed: tuple[Computed, ...]
+    condition: exp.Expr | None
     subtractable: bool
 
     @property
@@ -90,23 +118,9 @@ class Grouping:
         Without keys it has one row, even if there are no parts.
         """
         keys = [key.name for key in self.keys]
-        outputs = [*keys, *(f"{one.merge} AS {one.name}" for one in self.partials)]
+        outputs = [*keys, *(f"{one.merge_text} AS {one.name}" for one in self.partials)]
         grouped = f" GROUP BY {', '.join(keys)}" if keys else ""
         return f"SELECT {', '.join(outputs)} FROM {source}{grouped}"
-
-    def shares_with(self, other: Grouping) -> bool:
-        """Whether both group the same rows by the same keys, so that one state with the partials of both serves both.
-
-        Rows that only a WHERE tells apart could share too, with the condition moved into each partial's FILTER; they
-        are taken to differ.
-        """
-        return self.key_types == other.key_types and self._inputs() == other._inputs()
-
-    def _inputs(self) -> list[exp.Expr]:
-        made = [pipeline.tree.copy() for pipeline in self.pipelines]
-        for tree in made:
-            tree.set("expressions", tree.expressions[: len(self.keys)])
-        return made
 
 
 @dataclass(frozen=True)

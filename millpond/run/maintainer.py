@@ -1,104 +1,131 @@
-"""Keeps the views of one stream up: a tick takes all new segments as one chunk, for all views at once.
+"""Keeps the states of one stream up: a tick takes all new segments as one chunk, for all states at once.
 
 Steps of a tick; a crash between two of them repeats the tick from the committed offsets:
 
-1. hold the tuples from the views' offset to the stream's end
-2. each view turns them into new parts, which nobody sees yet
-3. one catalog transaction records the new parts and offsets of all views
-4. the views show their new state, their followers advance, and the old parts are removed
+1. hold the tuples from the states' offset to the stream's end
+2. each state turns them into new parts, which nobody sees yet
+3. one catalog transaction records the new parts and offsets of all states
+4. the states show their new version, their followers advance, and the old parts are removed
 """
 
 from __future__ import annotations
 
+import logging
 import threading
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 
 from millpond.errors import MillpondError
+from millpond.plan.shared import MemberId
 from millpond.relation import Relation
-from millpond.run.view import ContinuousView
+from millpond.run.kept import KeptState
 from millpond.spark.runner import Runner
-from millpond.state.view_state import ViewState
-from millpond.stream import Chunk, Follower, StreamRelation
+from millpond.state.records import StateRecord
+from millpond.stream import Chunk, StreamRelation
 
-Commit = Callable[[dict[int, ViewState]], None]
-"""Records the states of views, by oid, in one catalog transaction."""
+Commit = Callable[[dict[int, StateRecord]], None]
+"""Records states, by oid, in one catalog transaction."""
 
+SetAside = Callable[[MemberId, MillpondError], None]
+"""Takes a view that fails out of its states."""
 
-@dataclass(frozen=True)
-class Followed:
-    """A view on this stream, and what keeps its unread tuples."""
+_IN_THE_DATA = ("21", "22")
+"""The classes of errors that lie in the data: they come again however often the chunk is tried."""
 
-    view: ContinuousView
-    follower: Follower
+_INTERNAL_ERROR = "XX"
+_STRIKES_MAX = 3
+"""How often a chunk is tried that fails for a reason we do not know. A full disk is tried again for ever."""
+
+logger = logging.getLogger(__name__)
 
 
 class Maintainer:
-    """The views of one stream."""
+    """The states of one stream. `lock` is held by whoever ticks, and by whoever adds a state at a certain tuple."""
 
-    def __init__(self, relation: Relation, stream: StreamRelation, runner: Runner, commit: Commit) -> None:
+    def __init__(
+        self, relation: Relation, stream: StreamRelation, runner: Runner, commit: Commit, set_aside: SetAside
+    ) -> None:
         self.relation, self.stream = relation, stream
-        self._runner, self._commit = runner, commit
-        self._lock = threading.Lock()
-        self._followed: list[Followed] = []
+        self.lock = threading.RLock()
+        self._runner, self._commit, self._set_aside = runner, commit, set_aside
+        self._states: list[KeptState] = []
 
-    def add(self, view: ContinuousView, follower: Follower) -> None:
-        with self._lock:
-            self._followed.append(Followed(view, follower))
-
-    def remove(self, view: ContinuousView) -> None:
-        with self._lock:
-            for followed in [one for one in self._followed if one.view is view]:
-                self._followed.remove(followed)
-                followed.follower.close()
+    def add(self, state: KeptState) -> None:
+        with self.lock:
+            self._states.append(state)
 
     def pending(self) -> int:
-        """Tuples that some view has yet to read."""
+        """Tuples that some state has yet to take."""
         floor = self.stream.followers.floor
         return 0 if floor is None else self.stream.stats().end_tid - floor
 
     def catch_up(self) -> None:
-        """Bring all views to the stream's end as it is now. Whoever waits for the same tick shares it."""
+        """Bring all states to the stream's end as it is now. Whoever waits for the same tick shares it."""
         end = self.stream.stats().end_tid
-        with self._lock:
-            if any(one.follower.position < end for one in self._followed):
+        with self.lock:
+            self._states = [state for state in self._states if not state.closed]
+            if any(self._offset(state) < end for state in self._states):
                 self._tick()
 
+    def compact(self) -> None:
+        """Merge the parts of states that have many, while nothing else is to be done."""
+        for state in list(self._states):
+            if len(state.record.parts) > 1 and not state.closed:
+                with state.tick_lock:
+                    record = state.compacted(self._runner)
+                    if record is not None:
+                        self._commit({state.oid: record})
+                        state.show(record)
+
+    def _offset(self, state: KeptState) -> int:
+        return state.record.offsets[self.relation.oid]
+
     def _tick(self) -> None:
-        offsets = {one.follower.position for one in self._followed}
-        for offset in sorted(offsets):
-            at_offset = [one for one in self._followed if one.follower.position == offset]
-            with self.stream.hold(offset) as chunk, ExitStack() as locked:
-                if not chunk.rows:
-                    continue
-                for one in sorted(at_offset, key=lambda one: one.view.relation.oid):
-                    locked.enter_context(one.view.tick_lock)
-                states = {one.view.relation.oid: self._absorbed(one, chunk) for one in at_offset}
-                done = {oid: state for oid, state in states.items() if state is not None}
-                self._commit(done)
-                for one in at_offset:
-                    if one.view.relation.oid in done:
-                        self._show(one, done[one.view.relation.oid], chunk.end)
+        end = self.stream.stats().end_tid
+        for offset in sorted({self._offset(state) for state in self._states}):
+            if offset < end:
+                self._take(offset, end, [state for state in self._states if self._offset(state) == offset])
 
-    def _absorbed(self, followed: Followed, chunk: Chunk) -> ViewState | None:
-        """A view's state after the chunk; a view that fails is set aside with its error, and holds nobody up."""
-        try:
-            return followed.view.absorb(self._runner, self.relation, chunk)
-        except MillpondError as error:
-            followed.view.error = error
-            self._followed.remove(followed)
-            followed.follower.close()
-            return None
+    def _take(self, offset: int, end: int, states: list[KeptState]) -> None:
+        with self.stream.hold(offset, end) as chunk, ExitStack() as locked:
+            for state in sorted(states, key=lambda one: one.oid):
+                locked.enter_context(state.tick_lock)
+            records = {state.oid: self._absorbed(state, chunk) for state in states}
+            done = {oid: record for oid, record in records.items() if record is not None}
+            self._commit(done)
+            for state in states:
+                if state.oid in done:
+                    state.show(done[state.oid])
 
-    @staticmethod
-    def _show(followed: Followed, state: ViewState, end: int) -> None:
-        view = followed.view
-        with view.lock:
-            gone = view.state.names() - state.names()
-            view.state = state
-            view.costs.ticks += 1
-            view.costs.last_tick_at = time.time()
-        followed.follower.advance(end)
-        view.parts.remove(gone)
+    def _absorbed(self, state: KeptState, chunk: Chunk) -> StateRecord | None:
+        """A state after the chunk. Views that fail are set aside and hold nobody up; None if no view is left."""
+        while not state.closed:
+            try:
+                return state.absorb(self._runner, self.relation.oid, chunk)
+            except MillpondError as error:
+                failing = self._failing(state, chunk, error)
+                if not failing:
+                    raise
+                for member_id, own_error in failing.items():
+                    self._set_aside(member_id, own_error)
+        return None
+
+    def _failing(self, state: KeptState, chunk: Chunk, error: MillpondError) -> dict[MemberId, MillpondError]:
+        """Which views of a state are to blame for an error, each with its own."""
+        members = list(state.shared.members)
+        if error.sqlstate.value.startswith(_IN_THE_DATA):
+            if len(members) == 1:
+                return {members[0]: error}
+            return self._tried_alone(state, chunk, members)
+        state.strikes += 1
+        lasting = error.sqlstate.value.startswith(_INTERNAL_ERROR) and state.strikes >= _STRIKES_MAX
+        return dict.fromkeys(members, error) if lasting else {}
+
+    def _tried_alone(self, state: KeptState, chunk: Chunk, members: list[MemberId]) -> dict[MemberId, MillpondError]:
+        failing = {}
+        for member_id in members:
+            try:
+                state.try_alone(self._runner, member_id, self.relation.oid, chunk)
+            except MillpondError as own_error:
+                failing[member_id] = own_error
+        return failing

@@ -1,7 +1,7 @@
-"""A continuous view: its plan, its state, and the answer it gave last.
+"""A continuous view as its readers see it: its plan, the states it reads, and the answer it gave last.
 
-The insert half (`absorb`) turns a chunk of a stream into new parts; the read half (`answer`) merges what there is and
-runs the upper pipeline. Nothing new means that nothing is computed: the last answer is given again.
+A read merges what the states hold with the tuples that no tick has taken yet, and runs the upper pipeline. Nothing new
+means that nothing is computed: the last answer is given again.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,30 +19,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from millpond.errors import MillpondError
-from millpond.plan.pipelines import Grouping, SplitPlan, StreamPipeline
+from millpond.files import Pins
+from millpond.plan.pipelines import SplitPlan
+from millpond.plan.shared import Member, MemberId
 from millpond.relation import Relation
-from millpond.spark.runner import FileInput, Input, QueryInput, Runner, StateInput
-from millpond.sql.translate import relation_key
-from millpond.state.parts import PartStore
-from millpond.state.view_state import Part, ViewState
+from millpond.run.kept import Costs, KeptState
+from millpond.run.merge import KeptParts, Merge, Texts
+from millpond.spark.runner import FileInput, Input, QueryInput, Runner
+from millpond.state.records import StateRecord, ViewRecord
 from millpond.stream import Chunk, StreamRelation
 
-ROWS_MERGED_AT_ONCE = 100_000
-"""A state of up to so many groups is merged with each new chunk in the same job, so that it is always one part."""
-
-PARTS_MAX = 8
-"""Parts of a larger state; with more of them a read would plan longer than it runs."""
-
-
-def key_of(relation: Relation) -> str:
-    """A relation's name in the mappings that pipelines are printed with."""
-    return relation_key(relation.schema, relation.name)
+READ_ALONG_FILES = 6
+READ_ALONG_ROWS = 20_000
+"""A reader that takes along more than this asks the background for a tick, so that the next reader finds less."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a view holds at a version of its state and of the tables that it reads live; `ends` are where it has read
-    each stream to, by oid."""
+    """What a view holds at a version of the tables that it reads live; `ends` are where it has read each stream to, by
+    oid."""
 
     token: object
     rows: pa.Table
@@ -50,78 +45,70 @@ class Answer:
     ends: Mapping[int, int]
 
 
-@dataclass
-class Costs:
-    """Where the time of a view went, for `millpond_views`."""
+@dataclass(frozen=True)
+class _Seen:
+    """What a read works on, in place until it is over: a version of each state, and the tuples after it."""
 
-    insert_seconds: float = 0.0
-    read_seconds: float = 0.0
-    ticks: int = 0
-    reads: int = 0
-    last_tick_at: float | None = None
+    records: Mapping[str, StateRecord]
+    chunks: Mapping[str, Mapping[int, Chunk]]
+
+    def much_read_along(self) -> set[int]:
+        """Streams of which the read took along so much that it made a difference."""
+        chunks = [item for by_stream in self.chunks.values() for item in by_stream.items()]
+        return {oid for oid, chunk in chunks if chunk.rows > READ_ALONG_ROWS or len(chunk.files) > READ_ALONG_FILES}
 
 
 @dataclass
 class ContinuousView:
     """One view. `statics` are the tables joined below its groupings, pinned to their version at creation.
 
-    `lock` guards what readers see; `tick_lock` is held from absorbing a chunk until its state is shown, since a view
-    of several streams has as many maintainers.
+    `states` are where its groupings are kept, as `members` among those of other views. A view with an `error` was set
+    aside.
     """
 
     relation: Relation
     plan: SplitPlan
     statics: Mapping[str, FileInput]
-    parts: PartStore
-    state: ViewState
+    record: ViewRecord
+    states: Mapping[str, KeptState]
+    members: Mapping[str, Member]
+    streams: Mapping[int, StreamRelation]
     error: MillpondError | None = None
     costs: Costs = field(default_factory=Costs)
+    pins: Pins = field(default_factory=Pins)
+    ask_for_tick: Callable[[int], None] = lambda _: None
     lock: threading.RLock = field(default_factory=threading.RLock)
-    tick_lock: threading.Lock = field(default_factory=threading.Lock)
     _answer: Answer | None = None
     _file: tuple[Answer, Path] | None = None
 
+    def member_id(self, grouping: str) -> MemberId:
+        return self.relation.oid, grouping
+
+    def __post_init__(self) -> None:
+        self.texts = Texts(f"view_{self.relation.oid}")
+
     @property
-    def tag(self) -> str:
-        return f"millpond-view-{self.relation.oid}"
+    def lag(self) -> int:
+        """Tuples that have arrived and that some state has yet to take."""
+        taken = {oid: min(state.record.offsets[oid] for state in self._states_of(oid)) for oid in self._followed}
+        return sum(self.streams[oid].stats().end_tid - offset for oid, offset in taken.items())
 
-    # -- the insert half -----------------------------------------------------------------------------------
+    @property
+    def tuples_in(self) -> int:
+        """Tuples that the view has taken since its creation."""
+        taken = {oid: self._states_of(oid)[0].record.taken.get(oid, 0) for oid in self._followed}
+        return sum(taken.values()) - sum(self.record.taken_before.get(oid, 0) for oid in taken)
 
-    def absorb(self, runner: Runner, stream: Relation, chunk: Chunk) -> ViewState:
-        """The state after a chunk. It is not the view's until the catalog has committed it."""
-        started = time.perf_counter()
-        changed = {
-            grouping.name: self._with_chunk(runner, grouping, {stream.oid: chunk})
-            for grouping in self.plan.groupings
-            if any(pipeline.stream.oid == stream.oid for pipeline in grouping.pipelines)
-        }
-        self.costs.insert_seconds += time.perf_counter() - started
-        return self.state.advanced(stream.oid, chunk.end, changed)
+    @property
+    def _followed(self) -> list[int]:
+        return [oid for oid in self.streams if self._states_of(oid)]
 
-    def _with_chunk(self, runner: Runner, grouping: Grouping, chunks: Mapping[int, Chunk]) -> tuple[Part, ...]:
-        """A grouping's parts with a chunk: merged into one if they are small, beside the others if not."""
-        before = self.state.parts.get(grouping.name, ())
-        small = sum(part.rows for part in before) <= ROWS_MERGED_AT_ONCE
-        part = self._store(runner, self._merged(runner, grouping, before if small else (), chunks), large=not small)
-        if small:
-            return (part,)
-        if len(before) < PARTS_MAX:
-            return (*before, part)
-        return (self._store(runner, self._merged(runner, grouping, (*before, part), {}), large=True),)
+    def _states_of(self, stream: int) -> list[KeptState]:
+        return [state for state in self.states.values() if stream in state.record.offsets]
 
-    def _store(self, runner: Runner, query: QueryInput, *, large: bool) -> Part:
-        frame = runner.frame(query.text, query.inputs, self.tag)
-        if not large:
-            return self.parts.write(frame.collect())
-        directory = self.parts.new_directory()
-        frame.write(directory)
-        return self.parts.adopt(directory)
+    # -- reading -------------------------------------------------------------------------------------------
 
-    # -- the read half -------------------------------------------------------------------------------------
-
-    def answer(
-        self, runner: Runner, tag: str, live: Mapping[str, Input], token: object, streams: Mapping[int, StreamRelation]
-    ) -> Answer:
+    def answer(self, runner: Runner, tag: str, live: Mapping[str, Input], token: object) -> Answer:
         """What the view holds now, with the tuples that no tick has taken yet, in one Spark job under the reader's tag.
 
         `live` are the tables above its groupings, `token` tells their versions.
@@ -129,19 +116,18 @@ class ContinuousView:
         with self.lock:
             if self.error is not None:
                 raise self.error
-            ends = {oid: stream.stats().end_tid for oid, stream in streams.items()}
-            current = (self.state, tuple(ends.values()), token)
-            if self._answer is None or self._answer.token != current:
-                with ExitStack() as held:
-                    for name in self.state.names():
-                        held.callback(self.parts.pins.pin(name))
-                    chunks = {
-                        oid: held.enter_context(streams[oid].hold(self.state.offsets[oid], end))
-                        for oid, end in ends.items()
-                        if end > self.state.offsets[oid]
-                    }
-                    rows = self._computed(runner, tag, live, chunks)
-                    self._answer = Answer(current, rows, time.time(), ends)
+            ends = {oid: int(stream.stats().end_tid) for oid, stream in self.streams.items()}
+            last = self._answer
+            if last is not None and last.token == (ends, token):
+                return last
+            with ExitStack() as held:
+                ends, seen = self._hold(held)
+                started = time.perf_counter()
+                rows = self._computed(runner, tag, live, seen)
+                self.costs.add(started)
+                for oid in seen.much_read_along():
+                    self.ask_for_tick(oid)
+            self._answer = Answer((ends, token), rows, time.time(), ends)
             return self._answer
 
     def recent_answer(self, age_max_s: float) -> Answer | None:
@@ -151,51 +137,41 @@ class ContinuousView:
             return None
         return last
 
-    def _computed(self, runner: Runner, tag: str, live: Mapping[str, Input], chunks: Mapping[int, Chunk]) -> pa.Table:
-        started = time.perf_counter()
-        states = {
-            grouping.key: self._merged(runner, grouping, self.state.parts.get(grouping.name, ()), chunks)
-            for grouping in self.plan.groupings
-        }
+    def _hold(self, held: ExitStack) -> tuple[dict[int, int], _Seen]:
+        """All states as they are at one moment, and the tuples that have arrived since: together one point in time."""
+        with ExitStack() as locked:
+            for state in sorted(self.states.values(), key=lambda one: one.oid):
+                locked.enter_context(state.lock)
+            records = {name: state.record for name, state in self.states.items()}
+            ends = {oid: int(stream.stats().end_tid) for oid, stream in self.streams.items()}
+            for state in self.states.values():
+                for part in state.record.parts:
+                    held.callback(state.parts.pins.pin(part.name))
+            chunks = {
+                name: {
+                    oid: held.enter_context(self.streams[oid].hold(offset, ends[oid]))
+                    for oid, offset in record.offsets.items()
+                    if offset < ends[oid]
+                }
+                for name, record in records.items()
+            }
+        return ends, _Seen(records, chunks)
+
+    def _computed(self, runner: Runner, tag: str, live: Mapping[str, Input], seen: _Seen) -> pa.Table:
+        states = {grouping.key: self._merged(runner, grouping.name, seen) for grouping in self.plan.groupings}
         given: dict[str, Input] = {**self.statics, **live, **states}
-        names = {reference.key: runner.new_name() for reference in self.plan.upper.relations}
-        inputs = {name: given[key] for key, name in names.items()}
-        rows = runner.frame(self.plan.upper.to_spark(names), inputs, tag).collect()
-        self.costs.read_seconds += time.perf_counter() - started
-        self.costs.reads += 1
-        return rows
+        read = dict.fromkeys(reference.key for reference in self.plan.upper.relations)
+        names = {key: self.texts.name("upper", place) for place, key in enumerate(read)}
+        inputs = {name: _changeable(given[key]) for key, name in names.items()}
+        return runner.frame(self.texts.text(self.plan.upper, names), inputs, tag).collect()
 
-    # -- both ----------------------------------------------------------------------------------------------
+    def _merged(self, runner: Runner, name: str, seen: _Seen) -> QueryInput:
+        member = self.members[name]
+        parts = seen.records[name].parts
+        kept = KeptParts(self.states[name].parts, parts, member.schema, member.keys, member.select)
+        return Merge(runner.buckets, self.texts, member.grouping, kept, seen.chunks[name], self.statics).query()
 
-    def _merged(
-        self, runner: Runner, grouping: Grouping, parts: Sequence[Part], chunks: Mapping[int, Chunk]
-    ) -> QueryInput:
-        """Parts and the partials of chunks, merged: a query over both."""
-        inputs: dict[str, Input] = {}
-        sources = [
-            self._partial(runner, pipeline, chunks[pipeline.stream.oid], inputs)
-            for pipeline in grouping.pipelines
-            if pipeline.stream.oid in chunks
-        ]
-        if parts or not sources:
-            name = runner.new_name()
-            schema = ", ".join(f"{column.name} {column.type}" for column in grouping.columns)
-            inputs[name] = StateInput(self.parts.paths(parts), schema)
-            sources.append(f"SELECT {', '.join(column.name for column in grouping.columns)} FROM {name}")
-        # One part of a grouping, or one partial, is merged already.
-        if len(sources) == 1 and (parts or grouping.keys) and len(parts) < 2:
-            return QueryInput(sources[0], inputs)
-        return QueryInput(grouping.merge_text(f"({' UNION ALL '.join(sources)})"), inputs)
-
-    def _partial(self, runner: Runner, pipeline: StreamPipeline, chunk: Chunk, inputs: dict[str, Input]) -> str:
-        """The text of a stream pipeline over a chunk; what it reads is added to `inputs`."""
-        paths = tuple(str(file.path) for file in chunk.files)
-        tids = (chunk.first, chunk.end) if chunk.is_cut else None
-        given: dict[str, Input] = {key_of(static): self.statics[key_of(static)] for static in pipeline.statics}
-        given[key_of(pipeline.stream)] = FileInput(paths, pipeline.stream.columns, is_stream=True, tids=tids)
-        names = {key: runner.new_name() for key in given}
-        inputs.update({names[key]: one for key, one in given.items()})
-        return pipeline.to_spark(names)
+    # -- the answer as a file ------------------------------------------------------------------------------
 
     def file_of(self, answer: Answer, directory: Path) -> tuple[Path, Callable[[], None]]:
         """The answer as a Parquet file, for queries that read the view among other relations, and how to let it go.
@@ -209,11 +185,16 @@ class ContinuousView:
                 self.forget_file()
                 self._file = (answer, path)
             path = self._file[1]
-            return path, self.parts.pins.pin(path)
+            return path, self.pins.pin(path)
 
     def forget_file(self) -> None:
         """Remove the file of the last answer once it is unused."""
         if self._file is not None:
             path = self._file[1]
-            self.parts.pins.when_unused(path, partial(path.unlink, missing_ok=True))
+            self.pins.when_unused(path, partial(path.unlink, missing_ok=True))
             self._file = None
+
+
+def _changeable(given: Input) -> Input:
+    """An input whose name means other files the next time."""
+    return replace(given, stable=False) if isinstance(given, FileInput) else given

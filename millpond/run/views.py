@@ -5,21 +5,23 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from millpond.catalog import Catalog
 from millpond.config import Settings
-from millpond.errors import InternalError, MillpondError
-from millpond.plan.pipelines import SplitPlan
+from millpond.errors import InternalError, MillpondError, SqlState
+from millpond.plan.pipelines import Grouping, SplitPlan
+from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
 from millpond.relation import Relation
+from millpond.run.kept import KeptState
 from millpond.run.maintainer import Maintainer
 from millpond.run.view import Answer, ContinuousView
 from millpond.spark.runner import FileInput, Input, Runner
 from millpond.state.parts import PartStore
-from millpond.state.view_state import ViewState
-from millpond.stream import Follower
+from millpond.state.records import Failure, Link, StateRecord, ViewRecord
 from millpond.streams import StreamStore
 
 logger = logging.getLogger(__name__)
@@ -31,8 +33,24 @@ LOOK_INTERVAL_S = 0.2
 """How often the background looks whether a chunk is worth a tick."""
 
 
+@dataclass(frozen=True)
+class ViewPlan:
+    """What a view is made from: its split query, and the tables below its groupings as they were at its creation."""
+
+    relation: Relation
+    plan: SplitPlan
+    statics: Mapping[str, FileInput]
+
+    @property
+    def streams(self) -> dict[int, Relation]:
+        return streams_of(self.plan)
+
+    def member_id(self, grouping: Grouping) -> MemberId:
+        return self.relation.oid, grouping.name
+
+
 class ViewStore:
-    """All views; safe to use from several threads."""
+    """All views and the states that they keep; safe to use from several threads."""
 
     def __init__(
         self, directory: Path, catalog: Catalog, streams: StreamStore, runner: Runner, settings: Settings
@@ -41,58 +59,147 @@ class ViewStore:
         self._chunk_rows = settings.integer("view_chunk_rows")
         self._lock = threading.Lock()
         self._views: dict[int, ContinuousView] = {}
+        self._states: dict[int, KeptState] = {}
         self._maintainers: dict[int, Maintainer] = {}
+        self._asked: set[int] = set()
         self._wake = threading.Event()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def create(
-        self, relation: Relation, plan: SplitPlan, statics: Mapping[str, FileInput], starts: Mapping[int, int]
-    ) -> ContinuousView:
+    # -- creating and opening ------------------------------------------------------------------------------
+
+    def create(self, made: ViewPlan, starts: Mapping[int, int]) -> ContinuousView:
         """Keep a new view: from the given tuples on, or from the end of a stream that has none."""
-        followers = {oid: self._streams.get(stream).follow(starts.get(oid)) for oid, stream in streams_of(plan).items()}
-        offsets = {oid: int(follower.position) for oid, follower in followers.items()}
-        view = self._open(relation, plan, statics, ViewState(offsets, offsets), followers)
-        self._catalog.commit_states({relation.oid: view.state})
+        with ExitStack() as locked:
+            for stream in sorted(made.streams.values(), key=lambda one: one.oid):
+                locked.enter_context(self._maintainer(stream).lock)
+            begins = {oid: self._begin(made, stream, starts.get(oid)) for oid, stream in made.streams.items()}
+            states: dict[str, KeptState] = {}
+            members: dict[str, Member] = {}
+            for grouping in made.plan.groupings:
+                state = states[grouping.name] = self._state_for(made, grouping, begins)
+                members[grouping.name] = state.join(made.member_id(grouping), grouping, since(grouping, begins))
+            links = {name: Link(states[name].oid, dict(one.names), one.presence) for name, one in members.items()}
+            before = {oid: count for state in states.values() for oid, count in state.record.taken.items()}
+            view = self._add(made, ViewRecord(dict(begins), links, before), states, members)
+            self._catalog.commit_kept(
+                {state.oid: state.record for state in states.values()}, {made.relation.oid: view.record}
+            )
+        self._start()
         return view
 
-    def reopen(
-        self, relation: Relation, plan: SplitPlan, statics: Mapping[str, FileInput], state: ViewState
-    ) -> ContinuousView:
-        """Go on with a view where its committed state ends. One that was set aside and overrun stays aside."""
-        positions = {oid: self._position(stream, state) for oid, stream in streams_of(plan).items()}
-        followers: dict[int, Follower] = {}
-        error: MillpondError | None = None
-        try:
-            for oid, stream in streams_of(plan).items():
-                followers[oid] = self._streams.get(stream).follow(positions[oid])
-        except MillpondError as overrun:
-            error = overrun
-            for follower in followers.values():
-                follower.close()
-            followers = {}
-        return self._open(relation, plan, statics, replace(state, offsets=positions), followers, error)
+    def reopen(self, views: Iterable[tuple[ViewPlan, ViewRecord]]) -> None:
+        """Go on with views where their states end, before anything ticks; what no view links to is removed."""
+        records = self._catalog.states()
+        for made, record in views:
+            self._rejoin(made, record, records)
+        unused = set(records) - set(self._states)
+        self._catalog.commit_kept(dict.fromkeys(unused))
+        for path in self._directory.iterdir() if self._directory.exists() else ():
+            if not path.name.isdigit() or int(path.name) not in self._states:
+                shutil.rmtree(path)
+        if self._states:
+            self._start()
 
-    def _open(
+    def _begin(self, made: ViewPlan, stream: Relation, start: int | None) -> int:
+        """The first tuple that a view sees. Where it can join others, they are brought to the same tuple first."""
+        if start is not None:
+            return start
+        joinable = [
+            state
+            for grouping in made.plan.groupings
+            for state in self._accepting(made, grouping)
+            if stream.oid in state.record.offsets
+        ]
+        maintainer = self._maintainer(stream)
+        if joinable:
+            self._tick(maintainer)
+            return max(state.record.offsets[stream.oid] for state in joinable)
+        return int(maintainer.stream.stats().end_tid)
+
+    def _accepting(self, made: ViewPlan, grouping: Grouping) -> list[KeptState]:
+        with self._lock:
+            return [state for state in self._states.values() if state.accepts(grouping, made.statics)]
+
+    def _state_for(self, made: ViewPlan, grouping: Grouping, begins: Mapping[int, int]) -> KeptState:
+        """A state that stands just where the view begins, or a new one."""
+        own = {line.stream.oid: line.stream for line in grouping.pipelines}
+        offsets = {oid: begins[oid] for oid in own}
+        for state in self._accepting(made, grouping):
+            if state.record.offsets == offsets:
+                return state
+        return self._open_state(self._catalog.new_oid(), StateRecord(offsets), made, own)
+
+    def _open_state(self, oid: int, record: StateRecord, made: ViewPlan, streams: Mapping[int, Relation]) -> KeptState:
+        followers = {one: self._streams.get(streams[one]).follow(offset) for one, offset in record.offsets.items()}
+        parts = PartStore(self._directory / str(oid))
+        parts.remove_orphans(record.names())
+        state = KeptState(oid, SharedGrouping({}, record.columns_made), record, made.statics, parts, followers)
+        with self._lock:
+            self._states[oid] = state
+        for stream in streams.values():
+            self._maintainer(stream).add(state)
+        return state
+
+    def _rejoin(self, made: ViewPlan, record: ViewRecord, records: Mapping[int, StateRecord]) -> None:
+        """Take up a view. One that was set aside stays aside, and so does one that was overrun."""
+        if record.failure is not None:
+            self._add(made, record, {}, {}, _error(record.failure))
+            return
+        try:
+            states = {name: self._reopened(link.state, records, made, name) for name, link in record.links.items()}
+        except MillpondError as overrun:
+            self._add(made, replace(record, failure=_failure(overrun)), {}, {}, overrun)
+            return
+        starts = {oid: None if self._forgets(stream) else record.starts[oid] for oid, stream in made.streams.items()}
+        begins = {oid: start or 0 for oid, start in record.starts.items()}
+        members = {
+            grouping.name: states[grouping.name].rejoin(
+                made.member_id(grouping), grouping, since(grouping, begins), record.links[grouping.name]
+            )
+            for grouping in made.plan.groupings
+        }
+        self._add(made, replace(record, starts=starts), states, members)
+
+    def _reopened(self, oid: int, records: Mapping[int, StateRecord], made: ViewPlan, name: str) -> KeptState:
+        if oid in self._states:
+            return self._states[oid]
+        (grouping,) = (one for one in made.plan.groupings if one.name == name)
+        streams = {line.stream.oid: line.stream for line in grouping.pipelines}
+        offsets = {one: 0 if self._forgets(streams[one]) else offset for one, offset in records[oid].offsets.items()}
+        return self._open_state(oid, replace(records[oid], offsets=offsets), made, streams)
+
+    @staticmethod
+    def _forgets(stream: Relation) -> bool:
+        """Whether the stream starts anew with each process, so that a view of it goes on with its first tuple."""
+        return stream.options.get("durability") == "memory"
+
+    def _add(
         self,
-        relation: Relation,
-        plan: SplitPlan,
-        statics: Mapping[str, FileInput],
-        state: ViewState,
-        followers: Mapping[int, Follower],
+        made: ViewPlan,
+        record: ViewRecord,
+        states: Mapping[str, KeptState],
+        members: Mapping[str, Member],
         error: MillpondError | None = None,
     ) -> ContinuousView:
-        parts = PartStore(self._directory / str(relation.oid))
-        parts.remove_orphans(state.names())
-        view = ContinuousView(relation, plan, statics, parts, state, error)
+        streams = {oid: self._streams.get(stream) for oid, stream in made.streams.items()}
+        view = ContinuousView(made.relation, made.plan, made.statics, record, states, members, streams, error)
+        view.ask_for_tick = self._ask_for_tick
         with self._lock:
-            self._views[relation.oid] = view
-            for oid, stream in streams_of(plan).items():
-                maintainer = self._maintainer(stream)
-                if error is None:
-                    maintainer.add(view, followers[oid])
-            self._start()
+            self._views[made.relation.oid] = view
         return view
+
+    def _maintainer(self, stream: Relation) -> Maintainer:
+        with self._lock:
+            if stream.oid not in self._maintainers:
+                opened = self._streams.get(stream)
+                self._maintainers[stream.oid] = Maintainer(
+                    stream, opened, self._runner, self._catalog.commit_kept, self._set_aside
+                )
+                opened.followers.on_full = self._ask_for_tick
+            return self._maintainers[stream.oid]
+
+    # -- using ---------------------------------------------------------------------------------------------
 
     def get(self, relation: Relation) -> ContinuousView:
         with self._lock:
@@ -105,18 +212,20 @@ class ViewStore:
         with self._lock:
             return list(self._views.values())
 
-    def lag(self, view: ContinuousView) -> int:
-        """Tuples that have arrived and that the view has yet to read."""
-        ends = {oid: self._maintainers[oid].stream.stats().end_tid for oid in view.state.offsets}
-        return sum(ends[oid] - offset for oid, offset in view.state.offsets.items())
+    def sharing(self, view: ContinuousView) -> dict[str, list[str]]:
+        """The other views that share the states of a view, by its groupings."""
+        names = {one.relation.oid: one.relation.name for one in self.all()}
+        return {
+            grouping: sorted({names[oid] for oid, _ in state.shared.members if oid != view.relation.oid})
+            for grouping, state in view.states.items()
+        }
 
     def answer(self, view: ContinuousView, tag: str, live: Mapping[str, Input], token: object) -> Answer:
         """What a view holds, with all that was acknowledged before now. A tick takes many new tuples, a reader few."""
-        if self.lag(view) > READ_ALONG_ROWS_MAX:
-            for oid in view.state.offsets:
+        if view.lag > READ_ALONG_ROWS_MAX:
+            for oid in view.streams:
                 self.catch_up(oid)
-        streams = {oid: self._maintainers[oid].stream for oid in view.state.offsets}
-        return view.answer(self._runner, tag, live, token, streams)
+        return view.answer(self._runner, tag, live, token)
 
     def catch_up(self, stream: int) -> None:
         """Bring all views of a stream, by its oid, to its end."""
@@ -127,11 +236,30 @@ class ViewStore:
             view = self._views.pop(oid, None)
         if view is None:
             return
-        for stream in view.state.offsets:
-            self._maintainers[stream].remove(view)
+        self._leave(view)
         with view.lock:  # nobody computes an answer
             view.forget_file()
-            shutil.rmtree(view.parts.directory, ignore_errors=True)
+
+    def _leave(self, view: ContinuousView) -> None:
+        """Take a view out of its states; those that nobody else uses are removed."""
+        unused = [state for name, state in view.states.items() if state.leave(view.member_id(name))]
+        for state in unused:
+            state.close()
+            with self._lock:
+                self._states.pop(state.oid, None)
+        self._catalog.commit_kept({state.oid: None for state in unused})
+
+    def _set_aside(self, member_id: MemberId, error: MillpondError) -> None:
+        """Keep a view that fails no longer. Its error is what its readers get, also after a restart."""
+        with self._lock:
+            view = self._views.get(member_id[0])
+        if view is not None and view.error is None:
+            view.error = error
+            view.record = replace(view.record, failure=_failure(error))
+            self._leave(view)
+            self._catalog.commit_kept({}, {view.relation.oid: view.record})
+
+    # -- the background ------------------------------------------------------------------------------------
 
     def close(self) -> None:
         """Stop the background; what was not read yet is read after the next opening."""
@@ -140,41 +268,57 @@ class ViewStore:
         if self._thread is not None:
             self._thread.join()
 
-    @staticmethod
-    def _position(stream: Relation, state: ViewState) -> int:
-        """Where to go on. A memory stream starts anew with each process, so a view of it reads all there is."""
-        return 0 if stream.options.get("durability") == "memory" else state.offsets[stream.oid]
-
-    def _maintainer(self, stream: Relation) -> Maintainer:
-        if stream.oid not in self._maintainers:
-            opened = self._streams.get(stream)
-            self._maintainers[stream.oid] = Maintainer(stream, opened, self._runner, self._catalog.commit_states)
-            opened.followers.on_full = self._wake.set
-        return self._maintainers[stream.oid]
-
-    # -- the background ------------------------------------------------------------------------------------
-
     def _start(self) -> None:
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="millpond-views", daemon=True)
-            self._thread.start()
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="millpond-views", daemon=True)
+                self._thread.start()
+
+    def _ask_for_tick(self, stream: int | None = None) -> None:
+        """Have the background tick soon: for a stream, or where a writer waits for room, for all."""
+        with self._lock:
+            self._asked |= set(self._maintainers) if stream is None else {stream}
+        self._wake.set()
 
     def _run(self) -> None:
         while not self._closing.is_set():
-            full = self._wake.wait(LOOK_INTERVAL_S)
+            self._wake.wait(LOOK_INTERVAL_S)
             self._wake.clear()
-            for maintainer in list(self._maintainers.values()):
+            with self._lock:
+                asked, self._asked = self._asked, set()
+                maintainers = dict(self._maintainers)
+            for oid, maintainer in maintainers.items():
                 pending = maintainer.pending()
-                if not self._closing.is_set() and (pending >= self._chunk_rows or (full and pending)):
+                if self._closing.is_set():
+                    return
+                if pending >= self._chunk_rows or (pending and oid in asked):
                     self._tick(maintainer)
+                else:
+                    _attempt(maintainer.compact, maintainer.relation)
 
     @staticmethod
     def _tick(maintainer: Maintainer) -> None:
-        """A tick whose failure does not end the background: the next one, or a reader, tries again."""
-        try:
-            maintainer.catch_up()
-        except Exception:
-            logger.exception('a tick of stream "%s" failed', maintainer.relation.name)
+        _attempt(maintainer.catch_up, maintainer.relation)
+
+
+def _attempt(action: Callable[[], None], stream: Relation) -> None:
+    """Work whose failure does not end the background: the next round, or a reader, tries again."""
+    try:
+        action()
+    except Exception:
+        logger.exception('maintaining the views of stream "%s" failed', stream.name)
+
+
+def since(grouping: Grouping, begins: Mapping[int, int]) -> Since:
+    return tuple((line.stream.oid, begins[line.stream.oid]) for line in grouping.pipelines)
+
+
+def _failure(error: MillpondError) -> Failure:
+    return Failure(error.sqlstate.value, error.message, error.detail, error.hint)
+
+
+def _error(failure: Failure) -> MillpondError:
+    return MillpondError(SqlState(failure.sqlstate), failure.message, detail=failure.detail, hint=failure.hint)
 
 
 def streams_of(plan: SplitPlan) -> dict[int, Relation]:

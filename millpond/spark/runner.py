@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from millpond.relation import ARRIVAL_TIMESTAMP, Column
+from millpond.spark.buckets import is_partitioned, number_buckets, read_buckets
 from millpond.spark.failure import SparkFailure, sql_error
 
 FILE_COLUMN = "__file"
@@ -24,6 +25,8 @@ ROW_COLUMN = "__row"
 
 _TID = "CAST(substring(_metadata.file_name, 1, 20) AS BIGINT) + _metadata.row_index AS tid"
 """A segment's file name starts with its first tid, in 20 digits."""
+
+_WITH = "WITH "
 
 _VIEWS_KEPT = 64
 """Stable inputs that stay defined between statements: defining one costs as much as a small query."""
@@ -36,7 +39,7 @@ _PIECE_ROWS = 65_536
 class FileInput:
     """Parquet files as a relation. A stable one means the same files whenever its name is used.
 
-    `tids` cuts a stream's files to a range.
+    `tids` cuts a stream's files to a range. A `single` one is little, and read by one task.
     """
 
     paths: tuple[str, ...]
@@ -45,6 +48,7 @@ class FileInput:
     row_ids: bool = False
     stable: bool = False
     tids: tuple[int, int] | None = None
+    single: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,17 @@ class ArrowInput:
 
 @dataclass(frozen=True)
 class StateInput:
-    """Parquet files whose columns have types of Spark's own, given as its schema text."""
+    """Parquet files whose columns have types of Spark's own, given as its schema text.
+
+    With `buckets`, each file holds the rows whose `keys` hash to the number in its name, so that grouping by them needs
+    no shuffle. A `single` one is little, and read by one task.
+    """
 
     paths: tuple[str, ...]
     schema: str
+    buckets: int = 0
+    keys: tuple[str, ...] = ()
+    single: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,8 @@ class QueryInput:
     inputs: Mapping[str, Input]
 
 
-Input: TypeAlias = "FileInput | ArrowInput | StateInput | QueryInput"
+Stored: TypeAlias = "FileInput | ArrowInput | StateInput"
+Input: TypeAlias = "Stored | QueryInput"
 
 
 class Frame:
@@ -85,11 +97,20 @@ class Frame:
         with self._runner.job(self._tag):
             return self.dataframe.toArrow()
 
-    def write(self, directory: Path, *, once_per: Sequence[str] = ()) -> None:
-        """All rows, as Parquet files in a new directory; of rows equal in `once_per`, any one."""
+    def write(
+        self, directory: Path, *, once_per: Sequence[str] = (), buckets: int = 0, keys: Sequence[str] = ()
+    ) -> None:
+        """All rows, as Parquet files in a new directory; of rows equal in `once_per`, any one.
+
+        With `buckets`, the files are numbered by the hash of the keys.
+        """
         with self._runner.job(self._tag):
             dataframe = self.dataframe.dropDuplicates(list(once_per)) if once_per else self.dataframe
+            if buckets and not is_partitioned(dataframe, buckets, keys):
+                dataframe = dataframe.repartition(buckets, *keys)
             dataframe.write.parquet(str(directory), compression="snappy")
+            if buckets:
+                number_buckets(directory)
 
     def size_estimate(self) -> int:
         """Bytes that the rows may take at most, as Spark estimates it before running anything."""
@@ -115,6 +136,7 @@ class Runner:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
+        self.buckets = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, None] = OrderedDict()
@@ -122,8 +144,9 @@ class Runner:
 
     def frame(self, sql: str, inputs: Mapping[str, Input], tag: str) -> Frame:
         """Analyse a query whose relations are `inputs`, by the names that the text uses."""
-        with self.job(tag), self._defined(inputs):
-            return Frame(self, self.session.sql(sql), tag)
+        text, stored = _inlined(sql, inputs)
+        with self.job(tag), self._defined(stored):
+            return Frame(self, self.session.sql(text), tag)
 
     def from_arrow(self, rows: pa.Table) -> DataFrame:
         # An empty chunk in the middle makes Spark lose the rows of others.
@@ -152,7 +175,7 @@ class Runner:
             context.removeJobTag(tag)
 
     @contextmanager
-    def _defined(self, inputs: Mapping[str, Input]) -> Iterator[None]:
+    def _defined(self, inputs: Mapping[str, Stored]) -> Iterator[None]:
         """Inputs as temporary views. A frame, once analysed, no longer needs them."""
         stable = [name for name, given in inputs.items() if isinstance(given, FileInput) and given.stable]
         with self._lock:
@@ -167,19 +190,23 @@ class Runner:
         finally:
             self._forget([name for name in inputs if name not in stable], stable)
 
-    def _define(self, name: str, given: Input) -> None:
+    def _define(self, name: str, given: Stored) -> None:
         self._dataframe(given).createOrReplaceTempView(name)
 
-    def _dataframe(self, given: Input) -> DataFrame:
+    def _dataframe(self, given: Stored) -> DataFrame:
         if isinstance(given, ArrowInput):
             return self.from_arrow(given.rows)
         if isinstance(given, StateInput):
-            reader = self.session.read.schema(given.schema)
-            return reader.parquet(*given.paths) if given.paths else self.session.createDataFrame([], given.schema)
-        if isinstance(given, QueryInput):
-            with self._defined(given.inputs):
-                return self.session.sql(given.text)
+            return self._state(given)
         return self._read(given)
+
+    def _state(self, given: StateInput) -> DataFrame:
+        if not given.paths:
+            return self.session.createDataFrame([], given.schema)
+        if given.buckets:
+            return read_buckets(self.session, given.paths, given.schema, given.buckets, given.keys)
+        dataframe = self.session.read.schema(given.schema).parquet(*given.paths)
+        return dataframe.coalesce(1) if given.single else dataframe
 
     def _forget(self, names: Sequence[str], stable: Sequence[str]) -> None:
         with self._lock:
@@ -201,7 +228,8 @@ class Runner:
         dataframe = self.session.read.schema(schema).parquet(*given.paths)
         names = [quote(column.name) for column in columns]
         if given.is_stream:
-            return _within(dataframe.selectExpr(*names, _TID), given.tids)
+            rows = _within(dataframe.selectExpr(*names, _TID), given.tids)
+            return rows.coalesce(1) if given.single else rows
         if given.row_ids:
             position = [f"_metadata.file_path AS {FILE_COLUMN}", f"_metadata.row_index AS {ROW_COLUMN}"]
             return dataframe.selectExpr(*names, *position)
@@ -214,6 +242,29 @@ class Runner:
         if given.row_ids:
             types += [(FILE_COLUMN, "STRING"), (ROW_COLUMN, "BIGINT")]
         return self.session.range(0).selectExpr(*(f"CAST(NULL AS {kind}) AS {quote(name)}" for name, kind in types))
+
+
+def _inlined(sql: str, inputs: Mapping[str, Input]) -> tuple[str, dict[str, Stored]]:
+    """The text with the queries among its inputs in front of it, and the other inputs of all of them.
+
+    Defining a query as a relation of its own would cost as much as a small job.
+
+    >>> _inlined("SELECT * FROM q", {"q": QueryInput("SELECT 1", {})})
+    ('WITH q AS (SELECT 1) SELECT * FROM q', {})
+    """
+    stored: dict[str, Stored] = {}
+    queries: list[str] = []
+    for name, given in inputs.items():
+        if isinstance(given, QueryInput):
+            text, below = _inlined(given.text, given.inputs)
+            queries.append(f"{name} AS ({text})")
+            stored |= below
+        else:
+            stored[name] = given
+    if not queries:
+        return sql, stored
+    own = f", {sql.removeprefix(_WITH)}" if sql.startswith(_WITH) else f" {sql}"
+    return f"{_WITH}{', '.join(queries)}{own}", stored
 
 
 def _within(dataframe: DataFrame, tids: tuple[int, int] | None) -> DataFrame:

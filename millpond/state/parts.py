@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from millpond.files import Pins, fsync_path
-from millpond.state.view_state import Part
+from millpond.state.records import Part
 
 
 class PartStore:
-    """The parts of one view."""
+    """The parts of one state."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -27,7 +27,7 @@ class PartStore:
         """Where Spark writes a part; it counts once the catalog names it."""
         return self.directory / uuid.uuid4().hex
 
-    def adopt(self, directory: Path) -> Part:
+    def adopt(self, directory: Path, *, buckets: int = 0) -> Part:
         """The part that Spark wrote, safe on disk."""
         files = self._files(directory)
         for path in files:
@@ -35,7 +35,7 @@ class PartStore:
         fsync_path(directory)
         fsync_path(self.directory)
         rows = sum(pq.read_metadata(path).num_rows for path in files)
-        return Part(directory.name, rows, sum(path.stat().st_size for path in files))
+        return Part(directory.name, rows, sum(path.stat().st_size for path in files), buckets)
 
     def write(self, rows: pa.Table) -> Part:
         """A part from few rows at hand."""
@@ -52,6 +52,17 @@ class PartStore:
         for name in names:
             path = self.directory / name
             self.pins.when_unused(name, partial(shutil.rmtree, path, ignore_errors=True))
+
+    def remove_all(self, names: Iterable[str]) -> None:
+        """Remove the parts of a state that is gone, and its directory with the last of them."""
+        self.remove(names)
+        for name in names:
+            self.pins.when_unused(name, self._remove_directory)
+        self._remove_directory()
+
+    def _remove_directory(self) -> None:
+        if self.directory.exists() and not any(self.directory.iterdir()):
+            self.directory.rmdir()
 
     def remove_orphans(self, names: set[str]) -> None:
         """Remove what a crash left: parts that no committed state names."""

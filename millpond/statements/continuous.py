@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -16,12 +16,14 @@ from millpond.plan.pipelines import SplitPlan
 from millpond.plan.split import split
 from millpond.relation import Column, Relation
 from millpond.result import Notice, Result, ResultColumn
-from millpond.run.view import ContinuousView, key_of
-from millpond.run.views import streams_of
+from millpond.run.merge import key_of
+from millpond.run.view import ContinuousView
+from millpond.run.views import ViewPlan, streams_of
 from millpond.services import Services
 from millpond.spark.runner import FileInput
 from millpond.sql.bind import BoundQuery
 from millpond.sql.statements import CreateView, RefreshView, VerifyView
+from millpond.state.records import ViewRecord
 from millpond.statements.execution import Execution, Request
 from millpond.types import BIGINT
 
@@ -56,7 +58,7 @@ def put(
     services, transaction = execution.services, execution.transaction
     transaction.create(relation)
     transaction.after_commit.append(
-        lambda: services.views.create(relation, plan, _statics(services, relation, plan), starts)
+        lambda: services.views.create(ViewPlan(relation, plan, _statics(services, relation, plan)), starts)
     )
     if old is not None:
         transaction.after_commit.append(partial(services.views.drop, old.oid))
@@ -64,29 +66,34 @@ def put(
 
 def reopen(services: Services) -> None:
     """Take up the views of a pond that is being opened, each where its committed state ends."""
-    states = services.catalog.states()
+    records = services.catalog.views()
     transaction = services.begin(read_only=True)
     execution = Execution(services, services.settings, transaction, "millpond-open", True, Request())
+    known: list[tuple[ViewPlan, ViewRecord]] = []
+    unstarted: list[ViewPlan] = []
     for relation in transaction.relations.values():
         if relation.kind == "continuous":
             plan = split(execution.bind_view(relation))
-            statics = _statics(services, relation, plan)
-            if relation.oid in states:
-                services.views.reopen(relation, plan, statics, states[relation.oid])
+            made = ViewPlan(relation, plan, _statics(services, relation, plan))
+            if relation.oid in records:
+                known.append((made, records[relation.oid]))
             else:  # the process ended after the view was committed and before it was started
-                services.views.create(relation, plan, statics, {})
+                unstarted.append(made)
     transaction.rollback()
+    services.views.reopen(known)
+    for made in unstarted:
+        services.views.create(made, {})
 
 
 def refresh(execution: Execution, statement: RefreshView) -> Result:
     """ALTER VIEW ... REFRESH: the view anew from all it has read, with the tables as they are now."""
     relation = execution.find(statement.name, "continuous")
     view = execution.services.views.get(relation)
-    _check_held(execution, view, "refresh")
+    starts = _held_starts(execution, view, "refresh")
     plan = split(execution.bind_view(relation))
     pinned = {table.name: table.version for table in plan.pinned}
     renewed = replace(relation, oid=execution.services.catalog.new_oid(), pinned=pinned)
-    put(execution, renewed, relation, plan, view.state.starts)
+    put(execution, renewed, relation, plan, starts)
     return Result("ALTER VIEW")
 
 
@@ -94,14 +101,14 @@ def verify(execution: Execution, statement: VerifyView) -> Result:
     """VERIFY VIEW: compute the view in one shot from the stream, and compare."""
     relation = execution.find(statement.name, "continuous")
     view = execution.services.views.get(relation)
-    _check_held(execution, view, "verify")
+    starts = _held_starts(execution, view, "verify")
     answer = execution.view_answer(relation)
     kept = answer.rows
     with ExitStack() as held:
         own: dict[str, FileInput] = {}
         for oid, stream in streams_of(view.plan).items():
             opened = execution.services.streams.get(stream)
-            chunk = held.enter_context(opened.hold(view.state.starts[oid], answer.ends[oid]))
+            chunk = held.enter_context(opened.hold(starts[oid], answer.ends[oid]))
             paths = tuple(str(file.path) for file in chunk.files)
             own[stream.name] = FileInput(paths, stream.columns, is_stream=True, tids=(chunk.first, chunk.end))
         for table in view.plan.pinned:
@@ -135,25 +142,37 @@ def _held(execution: Execution, plan: SplitPlan) -> dict[int, int]:
     return {oid: int(streams.get(stream).stats().first_tid) for oid, stream in streams_of(plan).items()}
 
 
-def _check_held(execution: Execution, view: ContinuousView, verb: str) -> None:
-    """Whether the streams still hold all that a view has read."""
+def _held_starts(execution: Execution, view: ContinuousView, verb: str) -> dict[int, int]:
+    """The first tuples that a view read, which the streams must still hold."""
+    starts: dict[int, int] = {}
     for oid, first in _held(execution, view.plan).items():
-        start = view.state.starts[oid]
-        if first > start:
-            stream = streams_of(view.plan)[oid]
+        start = view.record.starts[oid]
+        if start is None or first > start:
+            gone = "what arrived before the pond was opened" if start is None else f"tuples {start} to {first - 1}"
             raise MillpondError(
                 SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE,
                 f'cannot {verb} view "{view.relation.name}"',
-                detail=f'Stream "{stream.name}" no longer holds tuples {start} to {first - 1}.',
+                detail=f'Stream "{streams_of(view.plan)[oid].name}" no longer holds {gone}.',
                 hint="Give the stream a larger capacity, or drop and create the view.",
             )
+        starts[oid] = start
+    return starts
 
 
 def _difference(left: pa.Table, right: pa.Table) -> int:
     """How many rows of one table are not in the other, counting duplicates."""
-    rows = Counter(zip(*(map(str, column.to_pylist()) for column in left.columns), strict=True))
-    rows.subtract(Counter(zip(*(map(str, column.to_pylist()) for column in right.columns), strict=True)))
+    rows = Counter(_comparable(left))
+    rows.subtract(Counter(_comparable(right)))
     return sum(count for count in rows.values() if count > 0)
+
+
+def _comparable(rows: pa.Table) -> Iterator[tuple[str, ...]]:
+    """Rows as texts. The last digits of a sum of floats depend on the order of its terms: nine are compared."""
+    return zip(*(map(_shown, column.to_pylist()) for column in rows.columns), strict=True)
+
+
+def _shown(value: object) -> str:
+    return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def _statics(services: Services, relation: Relation, plan: SplitPlan) -> dict[str, FileInput]:

@@ -17,7 +17,8 @@ from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
-from millpond.run.view import Answer, key_of
+from millpond.run.merge import key_of
+from millpond.run.view import Answer
 from millpond.server_settings import SERVER_VERSION
 from millpond.services import Held, Services
 from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, quote

@@ -6,10 +6,11 @@ import time
 
 import pyarrow as pa
 
-from millpond.plan.explain import describe, mermaid
+from millpond.plan.explain import describe, mermaid, shared_pipelines
 from millpond.plan.split import split
 from millpond.relation import Relation
 from millpond.result import Result, ResultColumn
+from millpond.run.view import ContinuousView
 from millpond.sql.statements import Explain, ExplainSplit
 from millpond.statements.execution import Execution, base_relations
 from millpond.types import TEXT
@@ -36,11 +37,23 @@ def explain_split(execution: Execution, statement: ExplainSplit) -> Result:
     """EXPLAIN (SPLIT) and EXPLAIN VIEW: which part of a query runs at each insert, and which at each read."""
     if statement.query is not None:
         plan = split(execution.bind(statement.query))
+        lines = describe(plan)
     else:
         assert statement.view is not None
-        plan = execution.services.views.get(execution.find(statement.view, "continuous")).plan
-    lines = [*describe(plan), "Drawing", *mermaid(plan).splitlines()]
-    return _lines(execution, lines)
+        view = execution.services.views.get(execution.find(statement.view, "continuous"))
+        plan = view.plan
+        lines = [*describe(plan), *_shared(execution, view)]
+    return _lines(execution, [*lines, "Drawing", *mermaid(plan).splitlines()])
+
+
+def _shared(execution: Execution, view: ContinuousView) -> list[str]:
+    """What a view keeps together with others: one partial for all of them."""
+    lines: list[str] = []
+    for grouping, others in execution.services.views.sharing(view).items():
+        if others:
+            lines.append(f"{grouping} is shared with {', '.join(others)}")
+            lines += [f"  {text}" for text in shared_pipelines(view.states[grouping].shared)]
+    return lines
 
 
 def _lines(execution: Execution, lines: list[str]) -> Result:

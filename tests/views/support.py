@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from millpond import MillpondError, Pond
+from millpond.state.records import StateRecord
 
 OpenPond = Callable[..., Pond]
 """Opens a pond, with the settings that are given."""
@@ -41,3 +42,13 @@ def in_background(*tasks: Callable[[], None]) -> Iterator[None]:
         yield
         for task in running:
             task.result()
+
+
+def last_job(pond: Pond) -> int:
+    """The newest Spark job's number; their count will not do, because Spark forgets the oldest ones."""
+    return max(pond.services.runner.session.sparkContext.statusTracker().getJobIdsForGroup(None), default=-1)
+
+
+def states(pond: Pond) -> dict[int, StateRecord]:
+    """What the catalog records of the states that views keep."""
+    return pond.services.catalog.states()

@@ -10,7 +10,7 @@ import pytest
 from millpond import Pond
 from millpond.run import views
 from tests.spark.judge import Failure, ask_pond
-from tests.views.support import OpenPond, error_of, in_background, numbers, rows
+from tests.views.support import OpenPond, error_of, in_background, last_job, numbers, rows
 
 ROWS = 100
 pytestmark = pytest.mark.timeout(300)
@@ -96,11 +96,6 @@ def test_a_chunk_larger_than_the_ring_is_not_lost(pond: Pond) -> None:
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
-
-
-def last_job(pond: Pond) -> int:
-    """The newest Spark job's number; their count will not do, because Spark forgets the oldest ones."""
-    return max(pond.services.runner.session.sparkContext.statusTracker().getJobIdsForGroup(None), default=-1)
 
 
 def test_an_unchanged_view_is_read_without_a_job(pond: Pond) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from millpond.run import view, views
+from millpond.run import kept, merge, views
 from tests.views.support import OpenPond, error_of, numbers, rows
 
 pytestmark = pytest.mark.timeout(300)
@@ -16,7 +16,8 @@ def test_a_view_goes_on_after_a_restart_in_any_state(
     open_pond: OpenPond, monkeypatch: pytest.MonkeyPatch, read_along_rows: int, merged_rows: int
 ) -> None:
     monkeypatch.setattr(views, "READ_ALONG_ROWS_MAX", read_along_rows)
-    monkeypatch.setattr(view, "ROWS_MERGED_AT_ONCE", merged_rows)
+    monkeypatch.setattr(kept, "COLLECTED_ROWS_MAX", merged_rows)
+    monkeypatch.setattr(merge, "SMALL_ROWS_MAX", merged_rows)
     pond = open_pond()
     pond.execute("CREATE STREAM s (k int, v int)")
     pond.execute("CREATE VIEW by_k AS SELECT k, count(*) AS n, sum(v) AS v FROM s GROUP BY k")

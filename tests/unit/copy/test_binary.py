@@ -13,6 +13,7 @@ from millpond.copy import CopyOptions, OutputColumn, read, write
 from millpond.copy.binary import HEADER, TRAILER
 from millpond.errors import MillpondError
 from millpond.relation import Column
+from millpond.values.arrays import Array
 
 COLUMNS = (Column("id", types.INTEGER), Column("name", types.TEXT), Column("price", types.numeric(8, 2)))
 BINARY = CopyOptions(format="binary")
@@ -51,7 +52,11 @@ def test_rows_come_back() -> None:
 
 def test_many_rows_come_back_in_tables() -> None:
     rows = 70_000
-    arrays = [pa.array(range(rows), pa.int32()), pa.nulls(rows, pa.string()), pa.nulls(rows, pa.decimal128(8, 2))]
+    arrays: list[Array] = [
+        pa.array(range(rows), pa.int32()),
+        pa.nulls(rows, pa.string()),
+        pa.nulls(rows, pa.decimal128(8, 2)),
+    ]
     table = pa.table(arrays, names=["id", "name", "price"])
     assert sum(part.num_rows for part in read_back(written(table))) == rows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,21 +53,6 @@ def test_equal_groupings_are_kept_once() -> None:
     made = plan(f"SELECT a.n, b.n FROM ({COUNTS}) a JOIN ({COUNTS}) b ON a.part = b.part")
     assert [grouping.name for grouping in made.groupings] == ["state_0"]
     assert "state_0" not in {relation.name for relation in (*made.live, *made.pinned)}
-
-
-@pytest.mark.parametrize(
-    ("other", "expected"),
-    [
-        ("SELECT part, sum(cost) FROM part_usage GROUP BY part", True),
-        ("SELECT station, sum(cost) FROM part_usage GROUP BY station", False),
-        ("SELECT part, sum(cost) FROM part_usage WHERE cost > 1 GROUP BY part", False),
-        ("SELECT part, count(*) FROM deliveries GROUP BY part", False),
-    ],
-)
-def test_groupings_of_the_same_rows_by_the_same_keys_can_share(other: str, expected: bool) -> None:
-    (one,), (two,) = plan(COUNTS).groupings, plan(other).groupings
-    assert one.shares_with(two) is expected
-    assert two.shares_with(one) is expected
 
 
 def test_tables_are_pinned_below_and_live_above() -> None:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from millpond.state.parts import PartStore
-from millpond.state.view_state import Part, ViewState
+from millpond.state.records import Part, StateRecord
 
 
 @pytest.fixture
@@ -53,12 +53,20 @@ def test_orphans_go_when_the_view_opens(parts: PartStore) -> None:
     assert (len(parts.paths([kept])), parts.paths([orphan])) == (1, ())
 
 
+def test_the_directory_of_a_state_goes_with_its_last_reader(parts: PartStore) -> None:
+    one, other = parts.write(ROWS), parts.write(ROWS)
+    release = parts.pins.pin(one.name)
+    parts.remove_all({one.name, other.name})
+    assert parts.paths([one])
+    release()
+    assert not parts.directory.exists()
+
+
 def test_a_state_advances_and_never_goes_back() -> None:
-    state = ViewState({7: 5, 8: 0}, {7: 5, 8: 0}, {"a": (Part("x", 1, 1),)})
-    after = state.advanced(7, 9, {"b": (Part("y", 2, 2),)})
-    assert (after.offsets, after.tuples_in) == ({7: 9, 8: 0}, 4)
+    state = StateRecord({7: 5, 8: 0}, (Part("x", 1, 1),), 3)
+    after = state.advanced(7, 9, (Part("x", 1, 1), Part("y", 2, 2, 4)))
+    assert (after.offsets, after.taken, after.columns_made) == ({7: 9, 8: 0}, {7: 4}, 3)
     assert after.names() == {"x", "y"}
-    assert after.starts == state.starts
-    assert ViewState.loads(after.dumps()) == after
+    assert StateRecord.loads(after.dumps()) == after
     with pytest.raises(AssertionError):
-        after.advanced(7, 8, {})
+        after.advanced(7, 8, ())

@@ -1,0 +1,117 @@
+"""What the catalog records of states and views: where a state stands and what it consists of, and who uses which."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Merged partials of one grouping: a directory of Parquet files.
+
+    With `buckets`, each file holds the groups whose keys hash to its number.
+    """
+
+    name: str
+    rows: int
+    bytes: int
+    buckets: int = 0
+
+
+@dataclass(frozen=True)
+class StateRecord:
+    """One committed version of a state: where each stream (by oid) will be read next, and the parts, oldest first.
+
+    `columns_made` is how many columns the state has ever had, `taken` how many tuples it has taken of each stream.
+    """
+
+    offsets: dict[int, int]
+    parts: tuple[Part, ...] = ()
+    columns_made: int = 0
+    taken: dict[int, int] = field(default_factory=dict)
+
+    def advanced(self, stream: int, offset: int, parts: tuple[Part, ...]) -> StateRecord:
+        """The state after a chunk that ended at `offset`."""
+        assert offset >= self.offsets[stream], "a state does not take a tuple twice"
+        taken = {**self.taken, stream: self.taken.get(stream, 0) + offset - self.offsets[stream]}
+        return replace(self, offsets={**self.offsets, stream: offset}, parts=parts, taken=taken)
+
+    @property
+    def rows(self) -> int:
+        return sum(part.rows for part in self.parts)
+
+    def names(self) -> set[str]:
+        """The names of all parts."""
+        return {part.name for part in self.parts}
+
+    def dumps(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def loads(cls, text: str) -> StateRecord:
+        """The record that `dumps` wrote.
+
+        >>> record = StateRecord({7: 3}, (Part("a", 1, 2),), 1, {7: 3})
+        >>> StateRecord.loads(record.dumps()) == record
+        True
+        """
+        stored = json.loads(text)
+        parts = tuple(Part(**part) for part in stored["parts"])
+        return cls(_by_oid(stored["offsets"]), parts, stored["columns_made"], _by_oid(stored["taken"]))
+
+
+@dataclass(frozen=True)
+class Link:
+    """Where a view keeps one of its groupings: the state, and the state's column for each of the grouping's own."""
+
+    state: int
+    names: dict[str, str]
+    presence: str
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a view was set aside."""
+
+    sqlstate: str
+    message: str
+    detail: str | None = None
+    hint: str | None = None
+
+
+@dataclass(frozen=True)
+class ViewRecord:
+    """Where a view first read each stream (by oid; None if the stream has forgotten it), and its groupings' states.
+
+    `taken_before` is how many tuples of each stream those states had taken when the view joined them.
+    """
+
+    starts: dict[int, int | None]
+    links: dict[str, Link] = field(default_factory=dict)
+    taken_before: dict[int, int] = field(default_factory=dict)
+    failure: Failure | None = None
+
+    def dumps(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def loads(cls, text: str) -> ViewRecord:
+        """The record that `dumps` wrote.
+
+        >>> record = ViewRecord({7: 3}, {"state_0": Link(9, {"p0": "c0"}, "c0")}, {7: 5}, Failure("22012", "overflow"))
+        >>> ViewRecord.loads(record.dumps()) == record
+        True
+        """
+        stored = json.loads(text)
+        links = {name: Link(**link) for name, link in stored["links"].items()}
+        failure = None if stored["failure"] is None else Failure(**stored["failure"])
+        return cls(_by_oid(stored["starts"]), links, _by_oid(stored["taken_before"]), failure)
+
+
+def _by_oid(stored: dict[str, T]) -> dict[int, T]:
+    """JSON has only texts for keys."""
+    return {int(oid): value for oid, value in stored.items()}
