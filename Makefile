@@ -33,8 +33,8 @@ crash: setup ## the crash tests with 500 kills
 fuzz: setup ## random queries against PostgreSQL, random views against one-shot answers (N=3000)
 	@MILLPOND_FUZZ_CASES=$(or $(N),3000) $(RUN) pytest --timeout=0 tests/spark/test_against_postgres.py tests/views/test_fuzz.py $(ARGS)
 
-serve: ## the PostgreSQL server, which does not exist yet
-	@echo "millpond serve does not exist yet; use the shell (scripts/run millpond sql DIR) or Python" >&2; exit 1
+serve: setup ## a PostgreSQL server for a temporary pond (ARGS="--pond plant --port 5433")
+	@$(RUN) millpond serve $(ARGS)
 
 format: setup ## rewrite the code as `make check` wants it
 	@$(RUN) ruff format .

@@ -8,17 +8,21 @@ over what it changed; one database transaction records all of it and the next sn
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.relation import Check, Column, Key, Relation
+from millpond.roles import Role
 from millpond.state.records import StateRecord, ViewRecord
 from millpond.types import SqlType
+
+Item = TypeVar("Item")
 
 FORMAT_VERSION = 2
 
@@ -60,19 +64,33 @@ _views = sa.Table(
 )
 
 
+_roles = sa.Table(
+    "millpond_roles",
+    _metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("superuser", sa.Boolean, nullable=False),
+    sa.Column("login", sa.Boolean, nullable=False),
+    sa.Column("verifier", sa.Text),
+)
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """One committed state of the catalog."""
 
     number: int
     relations: Mapping[str, Relation]
+    roles: Mapping[str, Role] = field(default_factory=dict)
 
     def relation(self, name: str) -> Relation | None:
         return self.relations.get(name)
 
 
 class Catalog:
-    """An open catalog; `commit_lock` is held around everything that leads to a commit."""
+    """An open catalog; `commit_lock` is held around everything that leads to a commit.
+
+    `secret` is a random number of the pond's own, for what must look random and stay the same.
+    """
 
     def __init__(self, url: str) -> None:
         self._engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1))
@@ -84,6 +102,7 @@ class Catalog:
         self.commit_lock = threading.RLock()
         self._snapshot = Snapshot(0, {})
         self._oid_next = 0
+        self.secret = b""
         self._oid_lock = threading.Lock()
         _metadata.create_all(self._engine)
         self._load()
@@ -99,8 +118,10 @@ class Catalog:
             self._oid_next += 1
             return self._oid_next - 1
 
-    def commit(self, changes: Mapping[str, Relation | None]) -> Snapshot:
-        """Record new, changed and (None) dropped relations in one transaction, and make them the snapshot.
+    def commit(
+        self, changes: Mapping[str, Relation | None], roles: Mapping[str, Role | None] | None = None
+    ) -> Snapshot:
+        """Record new, changed and (None) dropped relations and roles in one transaction, and make them the snapshot.
 
         The caller holds `commit_lock` and has checked for conflicts.
         """
@@ -110,16 +131,17 @@ class Catalog:
                 connection.execute(sa.delete(_relations).where(_relations.c.name == name))
                 if relation is not None:
                     connection.execute(sa.insert(_relations).values(**_to_row(relation)))
+            for name, role in (roles or {}).items():
+                connection.execute(sa.delete(_roles).where(_roles.c.name == name))
+                if role is not None:
+                    connection.execute(sa.insert(_roles).values(**asdict(role)))
             kept = {relation.oid for relation in changes.values() if relation is not None}
             gone = {old.oid for name in changes if (old := self._snapshot.relation(name)) is not None} - kept
             connection.execute(sa.delete(_views).where(_views.c.oid.in_(gone)))
             for key, value in (("snapshot", number), ("oid_next", self._oid_next)):
                 connection.execute(sa.update(_pond).where(_pond.c.key == key).values(value=value))
-        relations = {**self._snapshot.relations, **{n: r for n, r in changes.items() if r is not None}}
-        for name, relation in changes.items():
-            if relation is None:
-                relations.pop(name, None)
-        self._snapshot = Snapshot(number, relations)
+        before = self._snapshot
+        self._snapshot = Snapshot(number, _merged(before.relations, changes), _merged(before.roles, roles or {}))
         return self._snapshot
 
     def commit_kept(
@@ -168,7 +190,11 @@ class Catalog:
             if not state:
                 state = {"format": FORMAT_VERSION, "snapshot": 0, "oid_next": 16384}
                 connection.execute(sa.insert(_pond), [{"key": k, "value": v} for k, v in state.items()])
+            if "secret" not in state:
+                state["secret"] = secrets.randbits(62)
+                connection.execute(sa.insert(_pond), [{"key": "secret", "value": state["secret"]}])
             rows = connection.execute(sa.select(_relations)).all()
+            roles = {row.name: Role(**row._mapping) for row in connection.execute(sa.select(_roles))}
             # A view may have been set aside, and so recorded, while it was dropped.
             connection.execute(sa.delete(_views).where(_views.c.oid.not_in([row.oid for row in rows])))
         if state["format"] != FORMAT_VERSION:
@@ -177,9 +203,16 @@ class Catalog:
                 f"the pond has format {state['format']}, this version of Millpond reads format {FORMAT_VERSION}",
             )
         self._oid_next = state["oid_next"]
-        self._snapshot = Snapshot(state["snapshot"], {row.name: _from_row(row) for row in rows})
+        self.secret = state["secret"].to_bytes(8, "big")
+        self._snapshot = Snapshot(state["snapshot"], {row.name: _from_row(row) for row in rows}, roles)
         if any(relation.oid >= self._oid_next for relation in self._snapshot.relations.values()):
             raise InternalError("the catalog holds an oid that was never given out")
+
+
+def _merged(before: Mapping[str, Item], changes: Mapping[str, Item | None]) -> dict[str, Item]:
+    """What there is after a commit, in which None drops."""
+    merged = {**before, **changes}
+    return {name: item for name, item in merged.items() if item is not None}
 
 
 def _synchronous_sqlite(connection: Any, _record: object) -> None:

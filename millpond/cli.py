@@ -1,5 +1,5 @@
-"""The command line: `millpond sql | demo | bench`. Each command imports what it needs when it runs, so that `--help`
-is instant."""
+"""The command line: `millpond sql | serve | demo | bench`. Each command imports what it needs when it runs, so that
+`--help` is instant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HISTORY_PATH = Path("~/.millpond_history").expanduser()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that the arguments name and return the exit code: 0 for success, 1 for an error."""
     options = _parser().parse_args(arguments)
-    run = {"sql": run_sql, "demo": run_demo, "bench": run_bench}[options.command]
+    run = {"sql": run_sql, "serve": run_serve, "demo": run_demo, "bench": run_bench}[options.command]
     try:
         return run(options)
     except KeyboardInterrupt:
@@ -40,6 +40,25 @@ def run_sql(options: argparse.Namespace) -> int:
         inputs=options.inputs,
         format_=options.format,
         history_path=HISTORY_PATH,
+    )
+
+
+def run_serve(options: argparse.Namespace) -> int:
+    """The PostgreSQL server."""
+    from millpond.server import program
+
+    return program.run(
+        directory=options.pond,
+        host=options.host,
+        port=options.port,
+        master=options.master,
+        security=program.Security(
+            tls_cert=options.tls_cert,
+            tls_key=options.tls_key,
+            insecure=options.insecure,
+            password_file=options.password_file,
+            generate_password=options.generate_password,
+        ),
     )
 
 
@@ -82,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"millpond {millpond.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_sql(commands)
+    _add_serve(commands)
     _add_demo(commands)
     _add_bench(commands)
     return parser
@@ -108,6 +128,21 @@ def _add_sql(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     sql.set_defaults(format="aligned")
     _add_master(sql)
+
+
+def _add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    text = "Serve a pond to every client that speaks PostgreSQL's protocol, until SIGTERM or Ctrl-C."
+    serve = commands.add_parser("serve", help="a PostgreSQL server", description=text)
+    serve.add_argument("--pond", metavar="DIR", help="the pond's directory, made if new; a temporary pond if left out")
+    serve.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: %(default)s)")
+    serve.add_argument("--port", type=int, default=5433, help="0 for any free one (default: %(default)d)")
+    _add_master(serve)
+    serve.add_argument("--tls-cert", metavar="FILE", help="the certificate for TLS, with its chain")
+    serve.add_argument("--tls-key", metavar="FILE", help="the key of the certificate")
+    serve.add_argument("--insecure", action="store_true", help="listen beyond this machine without TLS")
+    first = serve.add_mutually_exclusive_group()
+    first.add_argument("--password-file", metavar="FILE", help="the password of the first superuser, millpond")
+    first.add_argument("--generate-password", action="store_true", help="make one, and print it once")
 
 
 def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

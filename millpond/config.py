@@ -1,87 +1,20 @@
 """Every setting in one place: its unit, default and reason.
 
 A setting comes from, in rising order: its default, the environment (`MILLPOND_<NAME>`), an argument of
-`millpond.connect`, and, for those of a session, `SET`. Those of a pond are fixed while it is open.
+`millpond.connect`, and, for those of a session, `SET`. Those of a pond stay while it is open; those that are fixed
+only tell clients how things are.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 from millpond.errors import MillpondError, SqlState, closest
+from millpond.server_settings import FIXED_SETTINGS, SERVER_SETTINGS
+from millpond.setting import Setting, Value
 
-Value = str | int | bool
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One setting; `choices` restricts a text, `minimum` a number."""
-
-    name: str
-    default: Value
-    unit: str
-    reason: str
-    scope: Literal["pond", "session"] = "pond"
-    choices: tuple[str, ...] = ()
-    minimum: int = 0
-
-    def parse(self, given: object) -> Value:
-        """The value that `given` stands for, or an error as PostgreSQL words it."""
-        if isinstance(self.default, bool):
-            return self._parse_bool(given)
-        if isinstance(self.default, int):
-            return self._parse_int(given)
-        text = str(given)
-        for choice in self.choices:
-            if choice.lower() == text.lower():
-                return choice
-        if self.choices:
-            raise self._invalid(given, hint=f"Available values: {', '.join(self.choices)}.")
-        return text
-
-    def _parse_bool(self, given: object) -> bool:
-        words = {
-            "true": True,
-            "on": True,
-            "yes": True,
-            "1": True,
-            "false": False,
-            "off": False,
-            "no": False,
-            "0": False,
-        }
-        word = str(given).lower()
-        if word not in words:
-            raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, f'parameter "{self.name}" requires a Boolean value')
-        return words[word]
-
-    def _parse_int(self, given: object) -> int:
-        factors = _MILLISECONDS if self.unit == "ms" else _BYTES if self.unit == "bytes" else {"": 1}
-        match = re.fullmatch(r"\s*(-?\d+)\s*([a-zA-Z]*)\s*", str(given))
-        if match is None or match[2] not in factors:
-            units = [unit for unit in factors if unit]
-            hint = f"Valid units for this parameter are {', '.join(f'{u!r}' for u in units)}." if units else None
-            raise self._invalid(given, hint=hint)
-        value = int(match[1]) * factors[match[2]]
-        if value < self.minimum:
-            raise MillpondError(
-                SqlState.INVALID_PARAMETER_VALUE,
-                f'{value} is outside the valid range for parameter "{self.name}" ({self.minimum} or more)',
-            )
-        return value
-
-    def _invalid(self, given: object, *, hint: str | None) -> MillpondError:
-        return MillpondError(
-            SqlState.INVALID_PARAMETER_VALUE, f'invalid value for parameter "{self.name}": "{given}"', hint=hint
-        )
-
-
-_MILLISECONDS = {"": 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-_BYTES = {"": 1, "B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
+__all__ = ["SETTINGS", "Setting", "Settings", "Value", "find"]
 
 SETTINGS: dict[str, Setting] = {
     setting.name: setting
@@ -155,6 +88,8 @@ SETTINGS: dict[str, Setting] = {
             "A view reads so many new tuples without being asked: big chunks make the fixed cost of a job small.",
             minimum=1,
         ),
+        *FIXED_SETTINGS,
+        *SERVER_SETTINGS,
         # -- of a session ------------------------------------------------------------------------------------
         Setting(
             "stream_scan",
@@ -185,21 +120,77 @@ SETTINGS: dict[str, Setting] = {
             "timestamptz values are read and shown in this zone; the engine computes in UTC only.",
             scope="session",
             choices=("UTC",),
+            spelling="TimeZone",
+            reported=True,
         ),
-        Setting("application_name", "", "text", "Shown to whoever watches the pond.", scope="session"),
+        Setting("application_name", "", "text", "Shown to whoever watches the pond.", scope="session", reported=True),
         Setting(
             "client_encoding",
             "UTF8",
             "encoding",
             "Text is UTF-8 everywhere.",
             scope="session",
-            choices=("UTF8", "UTF-8", "unicode"),
+            choices=("UTF8",),
+            synonyms=("utf-8", "unicode", "'utf-8'", "'utf8'"),
+            reported=True,
         ),
         Setting(
             "standard_conforming_strings",
             True,
             "boolean",
             "A backslash in '...' is an ordinary character; E'...' has the escapes.",
+            scope="session",
+            reported=True,
+        ),
+        Setting(
+            "datestyle",
+            "ISO, MDY",
+            "choice",
+            "Dates are printed as ISO 8601 writes them; 01/02/2024 is read as the second of January.",
+            scope="session",
+            choices=("ISO, MDY",),
+            synonyms=("iso", "iso,mdy", "mdy", "iso, us", "iso,us"),
+            spelling="DateStyle",
+            reported=True,
+        ),
+        Setting(
+            "intervalstyle",
+            "postgres",
+            "choice",
+            "How intervals are printed.",
+            scope="session",
+            choices=("postgres",),
+            spelling="IntervalStyle",
+            reported=True,
+        ),
+        Setting(
+            "extra_float_digits",
+            1,
+            "digits",
+            "Drivers set it; floats are always printed with just the digits that tell them apart.",
+            scope="session",
+            minimum=-15,
+        ),
+        Setting(
+            "client_min_messages",
+            "notice",
+            "choice",
+            "Messages below this level are not sent to the client.",
+            scope="session",
+            choices=("debug", "log", "notice", "warning", "error"),
+        ),
+        Setting(
+            "search_path",
+            '"$user", public',
+            "schemas",
+            "Drivers read and set it; relations are in the schema public whatever it says.",
+            scope="session",
+        ),
+        Setting(
+            "idle_in_transaction_session_timeout",
+            0,
+            "ms",
+            "Ends a connection that waits longer inside a transaction, whose snapshot keeps old files; 0 never does.",
             scope="session",
         ),
     )
@@ -218,6 +209,12 @@ def find(name: str) -> Setting:
     return setting
 
 
+def _check_not_fixed(setting: Setting) -> None:
+    if setting.scope == "fixed":
+        message = f'parameter "{setting.name}" cannot be changed'
+        raise MillpondError(SqlState.CANNOT_CHANGE_RUNTIME_PARAM, message)
+
+
 class Settings:
     """Values of settings, layered: what is not set here comes from `below`, at last from the defaults."""
 
@@ -229,17 +226,19 @@ class Settings:
     def of_pond(cls, arguments: Mapping[str, object], environment: Mapping[str, str] = os.environ) -> Settings:
         """The settings of a pond: its environment's, then its arguments'."""
         settings = cls()
-        for name in SETTINGS:
+        for name in (setting.name for setting in SETTINGS.values() if setting.scope != "fixed"):
             text = environment.get(f"MILLPOND_{name.upper()}")
             if text is not None:
                 settings._values[name] = SETTINGS[name].parse(text)
         for name, given in arguments.items():
+            _check_not_fixed(find(name))
             settings._values[find(name).name] = find(name).parse(given)
         return settings
 
     def set(self, name: str, given: object) -> None:
         """`SET name = given`."""
         setting = find(name)
+        _check_not_fixed(setting)
         if setting.scope != "session":
             raise MillpondError(
                 SqlState.CANNOT_CHANGE_RUNTIME_PARAM,

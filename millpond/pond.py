@@ -34,7 +34,7 @@ from millpond.spark import session as spark_session
 from millpond.spark.runner import Runner
 from millpond.sql.parameters import Values
 from millpond.statements.continuous import reopen
-from millpond.statements.execution import Progress, Request
+from millpond.statements.execution import DEFAULT_USER, Progress, Request
 from millpond.statements.insert import insert_rows
 from millpond.stores import Stores
 
@@ -113,12 +113,18 @@ class Pond:
             session = self._sessions.session = self.new_session()
         return session
 
-    def new_session(self) -> Session:
+    def new_session(self, user: str = DEFAULT_USER, *, superuser: bool = True) -> Session:
         """A session of its own, for a server that serves many clients."""
-        session = Session(self.services)
+        session = Session(self.services, user, superuser=superuser)
         with self._sessions_lock:
             self._all_sessions.append(session)
         return session
+
+    def end_session(self, session: Session) -> None:
+        """Close a session and forget it; its open transaction is rolled back."""
+        with self._sessions_lock:
+            self._all_sessions.remove(session)
+        session.close()
 
     # -- opening and closing -------------------------------------------------------------------------------
 

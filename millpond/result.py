@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
@@ -42,6 +43,10 @@ class Frame(Protocol):
 
     def collect(self) -> pa.Table: ...
 
+    def size_estimate(self) -> int: ...
+
+    def pieces(self, directory: Path) -> Iterator[pa.Table]: ...
+
 
 @dataclass
 class Result:
@@ -58,9 +63,7 @@ class Result:
     @property
     def tag(self) -> str:
         """The command tag, as psql shows it."""
-        if self.verb == "INSERT":
-            return f"INSERT 0 {self.rowcount}"
-        return self.verb if self.rowcount < 0 else f"{self.verb} {self.rowcount}"
+        return command_tag(self.verb, self.rowcount)
 
     @property
     def rowcount(self) -> int:
@@ -120,6 +123,15 @@ class Result:
         count = f"({len(table)} row{'' if len(table) == 1 else 's'})"
         return "\n".join([*_aligned(grid), *([f"... {more} more"] if more else []), count])
 
+    def pieces(self, directory: Path, *, memory_bytes_max: int) -> Iterator[pa.Table]:
+        """The rows in pieces. What may be larger than the memory goes by way of files in a new directory."""
+        frame = self._frame
+        if self._table is not None or frame is None or frame.size_estimate() <= memory_bytes_max:
+            yield self._rows()
+            return
+        for piece in frame.pieces(directory):
+            yield self._conform(piece)
+
     def materialise(self) -> None:
         """Compute the rows now."""
         self._rows()
@@ -142,6 +154,13 @@ class Result:
             columns.append(_padded(column, announced.type))
         self.columns = tuple(described)
         return pa.table(columns, names=[f"c{index}" for index in range(len(columns))])
+
+
+def command_tag(verb: str, rows: int) -> str:
+    """The command tag of a statement that returned or changed so many rows; -1 where that means nothing."""
+    if verb == "INSERT":
+        return f"INSERT 0 {rows}"
+    return verb if rows < 0 else f"{verb} {rows}"
 
 
 def _padded(column: Column, sql_type: SqlType) -> Column:

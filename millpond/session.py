@@ -14,7 +14,7 @@ from millpond.errors import MillpondError, SqlState
 from millpond.result import Notice, Result
 from millpond.services import Services
 from millpond.sql.parameters import Parameters, Values
-from millpond.sql.parse import Source, parse, split
+from millpond.sql.parse import parse, split
 from millpond.sql.statements import (
     Begin,
     Commit,
@@ -26,7 +26,8 @@ from millpond.sql.statements import (
     Truncate,
     Update,
 )
-from millpond.statements.execution import Execution, Request
+from millpond.statements.describe import Description, describe
+from millpond.statements.execution import DEFAULT_USER, Execution, Request
 from millpond.transaction import Transaction
 
 RETRIES_MAX = 20
@@ -36,15 +37,15 @@ CANCEL_INTERVAL_S = 0.1
 """A statement runs one Spark job after the other, and a cancellation reaches only those that run."""
 
 DEFAULT_REQUEST = Request()
-
 _numbers = itertools.count(1)
 
 
 class Session:
     """One client's state. A session serves one thread at a time; a pond has as many as are needed."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, user: str = DEFAULT_USER, *, superuser: bool = True) -> None:
         self._services = services
+        self.user, self.superuser = user, superuser
         self.settings = Settings(services.settings)
         self.transaction: Transaction | None = None
         self.tag = f"millpond-session-{next(_numbers)}"
@@ -67,27 +68,57 @@ class Session:
         result = Result("")
         try:
             for source in sources:
-                with self._located(source), self._limited():
-                    statement = parse(source.text, bound)
-                    self._join_implicit_transaction(statement, several=len(sources) > 1)
-                    result = self._run(statement, request)
+                with self.statement(source.offset):
+                    result = self.run(parse(source.text, bound), request, alone=len(sources) == 1)
         except BaseException:
-            self._end_implicit(commit=False)
+            self.end_implicit(commit=False)
             raise
-        self._end_implicit(commit=True)
+        self.end_implicit(commit=True)
         return result
 
-    def _join_implicit_transaction(self, statement: Statement, *, several: bool) -> None:
-        """Several statements in one text are one transaction, unless they say otherwise themselves."""
-        if isinstance(statement, Begin | Commit | Rollback):
-            self._implicit = False
-        elif several and self.transaction is None:
-            self.transaction, self._implicit = self._services.begin(), True
+    # -- statement by statement: what `execute` and the server are made of ---------------------------------------
 
-    def _end_implicit(self, *, commit: bool) -> None:
+    @contextmanager
+    def statement(self, offset: int = 0) -> Iterator[None]:
+        """Around one statement, from its text to its last row: the limit of its time, who canceled it, where in the
+        whole text its errors are; and a transaction in which one fails has failed."""
+        with self._located(offset), self._limited():
+            try:
+                yield
+            except BaseException:
+                if self.transaction is not None:
+                    self.transaction.failed = True
+                raise
+
+    def run(self, statement: Statement, request: Request, *, alone: bool) -> Result:
+        """Run a statement. If it is not alone it joins the implicit transaction of those around it."""
+        if isinstance(statement, Begin | Commit | Rollback):
+            was_implicit, self._implicit = self._implicit, False
+            if isinstance(statement, Begin) and was_implicit:
+                return Result("BEGIN")  # the transaction that there is, from now on by name
+        elif not alone and self.transaction is None:
+            self.transaction, self._implicit = self._services.begin(), True
+        return self._run(statement, request)
+
+    def end_implicit(self, *, commit: bool) -> None:
+        """End the transaction that several statements shared without asking for it, if there is one."""
         if self._implicit and self.transaction is not None:
-            self._end(commit=commit)
+            self._end(commit=commit and not self.transaction.failed)
         self._implicit = False
+
+    def describe(self, statement: Statement) -> Description:
+        """What a statement takes and gives, as the open transaction would see it."""
+        transaction = self.transaction or self._services.begin()
+        try:
+            return describe(self._execution(transaction, DEFAULT_REQUEST, autocommit=True), statement)
+        finally:
+            if transaction is not self.transaction:
+                transaction.rollback()
+
+    def check_canceled(self) -> None:
+        """Raise if somebody canceled the statement that runs; for work that Spark has no part in."""
+        if self._canceled is not None:
+            raise self._canceled
 
     def run_directly(self, action: Callable[[Execution], int]) -> int:
         """Run what is no SQL statement, in the open transaction or in one of its own."""
@@ -128,11 +159,7 @@ class Session:
             if self.transaction.failed:
                 message = "current transaction is aborted, commands ignored until end of transaction block"
                 raise MillpondError(SqlState.IN_FAILED_SQL_TRANSACTION, message)
-            try:
-                return self._dispatch(statement, self.transaction, request, autocommit=False)
-            except BaseException:
-                self.transaction.failed = True
-                raise
+            return self._dispatch(statement, self.transaction, request, autocommit=False)
         return self._autocommit(statement, request)
 
     def _autocommit(self, statement: Statement, request: Request) -> Result:
@@ -174,7 +201,8 @@ class Session:
         return result
 
     def _execution(self, transaction: Transaction, request: Request, *, autocommit: bool) -> Execution:
-        return Execution(self._services, self.settings, transaction, self.tag, autocommit, request)
+        who = (self.user, self.superuser)
+        return Execution(self._services, self.settings, transaction, self.tag, autocommit, request, *who)
 
     def _control(self, statement: Begin | Commit | Rollback) -> Result:
         if isinstance(statement, Begin):
@@ -201,13 +229,13 @@ class Session:
     # -- errors --------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _located(self, source: Source) -> Iterator[None]:
+    def _located(self, offset: int) -> Iterator[None]:
         """Positions count from the start of the whole text."""
         try:
             yield
         except MillpondError as error:
             if error.position is not None:
-                error.position += source.offset
+                error.position += offset
             raise
 
     @contextmanager

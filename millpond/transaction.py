@@ -20,6 +20,7 @@ import pyarrow as pa
 from millpond.catalog import Catalog, Snapshot
 from millpond.errors import MillpondError, SqlState
 from millpond.relation import Column, Relation
+from millpond.roles import Role
 from millpond.stream import StagedAppend
 from millpond.streams import StreamStore
 from millpond.tables import DataFile, TableStore
@@ -44,6 +45,7 @@ class Transaction:
         self.failed = False
         self._catalog, self._tables, self._streams = catalog, tables, streams
         self._changes: dict[str, Relation | None] = {}
+        self._role_changes: dict[str, Role | None] = {}
         self._created: list[Relation] = []
         self._dropped: list[Relation] = []
         self._writes: dict[int, TableWrite] = {}
@@ -60,6 +62,14 @@ class Transaction:
     def relations(self) -> Mapping[str, Relation]:
         merged = {**self.base.relations, **self._changes}
         return {name: relation for name, relation in merged.items() if relation is not None}
+
+    def role(self, name: str) -> Role | None:
+        return self._role_changes[name] if name in self._role_changes else self.base.roles.get(name)
+
+    @property
+    def roles(self) -> Mapping[str, Role]:
+        merged = {**self.base.roles, **self._role_changes}
+        return {name: role for name, role in merged.items() if role is not None}
 
     def files(self, relation: Relation) -> tuple[DataFile, ...]:
         """The files of a table as this transaction sees it."""
@@ -86,6 +96,11 @@ class Transaction:
         """Replace the catalog's record of a relation."""
         self._check_writable()
         self._changes[relation.name] = relation
+
+    def change_role(self, name: str, role: Role | None) -> None:
+        """Create or change a role, or (None) drop it."""
+        self._check_writable()
+        self._role_changes[name] = role
 
     def rename(self, relation: Relation, name: str) -> None:
         """Give a relation another name; it keeps its oid and all that belongs to it."""
@@ -132,7 +147,7 @@ class Transaction:
     def commit(self) -> None:
         """Make everything visible, or nothing; the steps are numbered in the module's docstring."""
         try:
-            if self._changes or self._writes:
+            if self._changes or self._writes or self._role_changes:
                 with self._catalog.commit_lock:
                     self._make_visible(self._resolve_conflicts())
         except BaseException:
@@ -163,6 +178,9 @@ class Transaction:
         for name in changes:
             if newest.relation(name) != self.base.relation(name):
                 raise _conflict(name)
+        for name in self._role_changes:
+            if newest.roles.get(name) != self.base.roles.get(name):
+                raise _conflict(name, "Role")
         for oid, write in self._writes.items():
             relation = next((r for r in self.relations.values() if r.oid == oid), None)
             if relation is None or relation.name in changes:
@@ -190,7 +208,7 @@ class Transaction:
                 logged.append(relation)
                 version = self._tables.commit(relation, write.added, write.removed, write.new_columns)
                 changes[name] = replace(relation, version=version)
-            self._catalog.commit(changes)
+            self._catalog.commit(changes, self._role_changes)
         except BaseException:
             self._restore(logged)
             raise
@@ -214,13 +232,13 @@ class Transaction:
         for release in self._pins.values():
             release()
         self._pins, self._changes, self._writes, self._appends = {}, {}, {}, {}
-        self._created, self._dropped = [], []
+        self._created, self._dropped, self._role_changes = [], [], {}
 
 
-def _conflict(name: str) -> MillpondError:
+def _conflict(name: str, kind: str = "Relation") -> MillpondError:
     return MillpondError(
         SqlState.SERIALIZATION_FAILURE,
         "could not serialize access due to concurrent update",
-        detail=f'Relation "{name}" was changed by another transaction.',
+        detail=f'{kind} "{name}" was changed by another transaction.',
         hint="The transaction might succeed if retried.",
     )

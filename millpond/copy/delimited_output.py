@@ -37,8 +37,8 @@ def header_line(columns: Sequence[OutputColumn], options: CopyOptions) -> bytes:
     return (options.delimiter.join(names) + "\n").encode(options.encoding)
 
 
-def lines_of(table: pa.Table, columns: Sequence[OutputColumn], options: CopyOptions) -> bytes:
-    """The table's rows as lines in the wanted encoding."""
+def lines_of(table: pa.Table, columns: Sequence[OutputColumn], options: CopyOptions) -> Array:
+    """The table's rows as lines."""
     print_column = _PRINTERS[options.format]
     alone = len(columns) == 1
     fields = [
@@ -49,15 +49,15 @@ def lines_of(table: pa.Table, columns: Sequence[OutputColumn], options: CopyOpti
         lines = _json_lines(fields, columns)
     else:
         lines = pc.binary_join_element_wise(*fields, options.delimiter)
-    return _joined(pc.binary_join_element_wise(lines, "", "\n"), options.encoding)
+    return pc.binary_join_element_wise(lines, "", "\n")
 
 
-def _joined(lines: Array, encoding: str) -> bytes:
-    """The lines' texts lie one behind the other already: an array's data is the file's."""
+def joined(lines: Array, encoding: str = "utf-8") -> bytes:
+    """The lines in the wanted encoding. They lie one behind the other already: an array's data is the file's."""
     if not len(lines):
         return b""
     _, offsets, data = lines.buffers()
-    width = 8 if pa.types.is_large_string(lines.type) else 4
+    width = 8 if pa.types.is_large_string(lines.type) or pa.types.is_large_binary(lines.type) else 4
     ends = memoryview(offsets).cast("B")[lines.offset * width : (lines.offset + len(lines) + 1) * width]
     start, stop = int.from_bytes(ends[:width], "little"), int.from_bytes(ends[-width:], "little")
     whole = bytes(memoryview(data)[start:stop])

@@ -26,6 +26,11 @@ def in_column(error: MillpondError, relation: str, line: int, column: str, text:
     return _with_context(error, f'COPY {relation}, line {line}, column {column}: "{_cut(text)}"')
 
 
+def in_row(error: MillpondError, relation: str, row: int, column: str) -> MillpondError:
+    """The error with the place of a value that cannot be shown."""
+    return _with_context(error, f"COPY {relation}, line {row}, column {column}")
+
+
 def _with_context(error: MillpondError, context: str) -> MillpondError:
     detail = f"{error.detail}\n{context}" if error.detail else context
     return MillpondError(error.sqlstate, error.message, detail=detail, hint=error.hint)

@@ -7,15 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from millpond.errors import MillpondError, SqlState, not_supported
+from millpond.errors import MillpondError, SqlState
 
 Direction = Literal["from", "to"]
-Format = Literal["text", "csv", "parquet", "ndjson"]
+Format = Literal["text", "csv", "binary", "parquet", "ndjson"]
 Everything = Literal["*"]
 
 _FORMATS: dict[str, Format] = {
     "text": "text",
     "csv": "csv",
+    "binary": "binary",
     "parquet": "parquet",
     "ndjson": "ndjson",
     "json": "ndjson",
@@ -89,8 +90,6 @@ def _error(sqlstate: SqlState, message: str, option: CopyOption | None) -> Millp
 
 def _format(option: CopyOption) -> Format:
     name = _text(option).lower()
-    if name == "binary":
-        raise not_supported("COPY format binary", hint="Use csv, text, parquet or ndjson.", position=option.position)
     if name not in _FORMATS:
         raise _error(SqlState.INVALID_PARAMETER_VALUE, f'COPY format "{name}" not recognized', option)
     return _FORMATS[name]

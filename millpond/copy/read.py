@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from millpond.copy import delimited, ndjson
+from millpond.copy import binary, delimited, ndjson
 from millpond.copy.blocks import Block, read_blocks
 from millpond.copy.delimited import Layout, Parsed
 from millpond.copy.failure import bad_file, in_line
@@ -50,13 +50,22 @@ class CopyReader:
 
     def __iter__(self) -> Iterator[pa.Table]:
         with _opened(self._source) as file:
-            tables = self._parquet(file) if self._layout.options.format == "parquet" else self._lines(file)
-            for table in tables:
+            for table in self._tables(file):
                 self._rows += table.num_rows
                 if self._progress:
                     self._progress(self._rows, self._bytes)
                 if table.num_rows:
                     yield table
+
+    def _tables(self, file: BinaryIO) -> Iterator[pa.Table]:
+        if self._layout.options.format == "parquet":
+            return self._parquet(file)
+        return self._binary(file) if self._layout.options.format == "binary" else self._lines(file)
+
+    def _binary(self, file: BinaryIO) -> Iterator[pa.Table]:
+        for table in binary.read_tables(file, self._layout):
+            self._bytes += table.nbytes
+            yield table
 
     def _lines(self, file: BinaryIO) -> Iterator[pa.Table]:
         parse = ndjson.parse_block if self._layout.options.format == "ndjson" else delimited.parse_block

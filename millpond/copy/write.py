@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,17 +13,26 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from millpond.copy.delimited_output import OutputColumn, header_line, lines_of
+from millpond.copy import binary
+from millpond.copy.delimited_output import OutputColumn, header_line, joined, lines_of
 from millpond.copy.options import CopyOptions
 from millpond.copy.read import Progress
 from millpond.errors import MillpondError, SqlState
 from millpond.types import TEXT
 from millpond.values import to_text
-from millpond.values.arrays import contiguous
+from millpond.values.arrays import Array, arrow_array, contiguous
 
 _SLICE_ROWS_MAX = 65_536
 _SLICE_BYTES_MAX = 32 << 20
 """What is printed at a time: its text, a few times as large, must fit into memory easily."""
+
+
+class RowWriter(ABC):
+    """A target that wants to know where each row ends: a client is sent every row as a message of its own."""
+
+    @abstractmethod
+    def write_rows(self, rows: Array) -> int:
+        """Write rows, given as bytes; returns how many bytes they are."""
 
 
 def write(
@@ -38,6 +48,8 @@ def write(
         counted = _Counted(tables, progress)
         if options.format == "parquet":
             _write_parquet(counted, columns, file)
+        elif options.format == "binary":
+            _write_binary(counted, columns, file)
         else:
             _write_lines(counted, columns, file, options)
         return counted.rows
@@ -78,12 +90,31 @@ def _write_lines(tables: _Counted, columns: Sequence[OutputColumn], file: Binary
         if options.header:
             tables.bytes += file.write(header_line(columns, options))
         for table in tables:
-            tables.bytes += file.write(lines_of(table, columns, options))
+            tables.bytes += _write_rows(file, lines_of(table, columns, options), options.encoding)
     except UnicodeEncodeError as error:
         raise MillpondError(
             SqlState.INVALID_TEXT_REPRESENTATION,
             f'character "{error.object[error.start]}" has no equivalent in encoding "{options.encoding}"',
         ) from None
+
+
+def _write_rows(file: BinaryIO, rows: Array, encoding: str) -> int:
+    if not isinstance(file, RowWriter):
+        return file.write(joined(rows, encoding))
+    if encoding != "utf-8":
+        rows = arrow_array([row.encode(encoding) for row in rows.to_pylist()], pa.binary())
+    return file.write_rows(rows.cast(pa.binary()))
+
+
+def _write_binary(tables: _Counted, columns: Sequence[OutputColumn], file: BinaryIO) -> None:
+    opening = binary.HEADER  # clients expect it before the first row, in the same message
+    for table in tables:
+        rows = binary.rows_of(table, columns)
+        if opening:
+            first = arrow_array([opening + rows[0].as_py()], pa.binary())
+            rows, opening = pa.concat_arrays([first, rows.slice(1)]), b""
+        tables.bytes += _write_rows(file, rows, "utf-8")
+    tables.bytes += file.write(opening + binary.TRAILER)
 
 
 def _write_parquet(tables: _Counted, columns: Sequence[OutputColumn], file: BinaryIO) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from millpond.relation import ARRIVAL_TIMESTAMP, Column
@@ -29,6 +30,9 @@ _WITH = "WITH "
 
 _VIEWS_KEPT = 64
 """Stable inputs that stay defined between statements: defining one costs as much as a small query."""
+
+_PIECE_ROWS = 65_536
+"""Rows of a large result that are in memory at a time."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +111,19 @@ class Frame:
             dataframe.write.parquet(str(directory), compression="snappy")
             if buckets:
                 number_buckets(directory)
+
+    def size_estimate(self) -> int:
+        """Bytes that the rows may take at most, as Spark estimates it before running anything."""
+        with self._runner.job(self._tag):
+            statistics = self.dataframe._jdf.queryExecution().optimizedPlan().stats()
+            return int(str(statistics.sizeInBytes()))
+
+    def pieces(self, directory: Path) -> Iterator[pa.Table]:
+        """All rows in their order, by way of Parquet files in a new directory: never in memory as a whole."""
+        self.write(directory)
+        for path in sorted(directory.glob("*.parquet")):
+            for batch in pq.ParquetFile(path).iter_batches(_PIECE_ROWS):
+                yield pa.Table.from_batches([batch])
 
     def explain(self) -> str:
         """Spark's physical plan."""

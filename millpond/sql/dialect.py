@@ -18,6 +18,7 @@ from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokens import Token, TokenType
 
 from millpond.sql.nodes import PLACE
+from millpond.sql.tokens import ParameterTokens
 
 PrimaryParser = Callable[[Any, Token], Any]
 
@@ -106,6 +107,9 @@ class PostgresText(Postgres):
     """
 
     INDEX_OFFSET = 0  # Subscripts stay as written.
+
+    class Tokenizer(ParameterTokens):
+        pass
 
     class Parser(PostgresParser):
         FUNCTIONS: ClassVar = {}

@@ -134,7 +134,8 @@ def _prepared_cells(source: exp.Query, targets: Sequence[Column]) -> exp.Query:
 def _prepared(cell: exp.Expr, column: Column) -> exp.Expr:
     if _is_default_word(cell):
         return _default(column)
-    if not (isinstance(cell, exp.Literal) and cell.is_string) or column.type.is_string:
+    is_open = isinstance(cell, exp.Parameter)
+    if not (is_open or (isinstance(cell, exp.Literal) and cell.is_string)) or column.type.is_string:
         return cell
     cast = exp.Cast(this=cell.copy(), to=to_data_type(column.type))
     position = position_of(cell)

@@ -16,6 +16,7 @@ from millpond.sql.coercion import coerce, common_type, constant, explicit_cast, 
 from millpond.sql.context import Context, Rule
 from millpond.sql.nodes import error, place_of, placed, position_of, type_of, typed
 from millpond.sql.operators import comparable
+from millpond.sql.parameters import OPEN
 from millpond.sql.sql_types import UNKNOWN, to_sql_type, type_name
 from millpond.sql.time_functions import can_extract
 from millpond.types import BIGINT, BOOLEAN, DATE, INTEGER, INTERVAL, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
@@ -228,6 +229,8 @@ def _collate(node: exp.Expr, context: Context) -> exp.Expr:
 
 
 def _parameter(node: exp.Expr, _context: Context) -> exp.Expr:
+    if node.meta.get(OPEN):
+        return typed(node.copy(), UNKNOWN)
     name = node.this.name if isinstance(node.this, exp.Expr) else str(node.this or "")
     position = position_of(node)
     # The place that the parser knows is that of the number; the error points at the dollar before it.

@@ -9,13 +9,35 @@ import datetime
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState, not_supported
+from millpond.sql.sql_types import to_data_type
+from millpond.types import SqlType
 
 Values = Sequence[object] | Mapping[str, object]
+
+OPEN = "open parameter"
+"""Marks a parameter without a value, in a statement that is bound only to learn its types."""
+
+
+@dataclass(frozen=True)
+class TypedText:
+    """A value as text with the type that its sender declared; without one it is a literal whose place decides."""
+
+    text: str | None
+    type: SqlType | None = None
+
+
+@dataclass(frozen=True)
+class OpenParameter:
+    """No value yet; perhaps a declared type."""
+
+    type: SqlType | None = None
+
 
 _PLACEHOLDER = re.compile(
     r"""
@@ -68,7 +90,8 @@ class Parameters:
             number = int(node.name) if node.name.isdigit() else 0
             if not 1 <= number <= len(self._values):
                 raise MillpondError(SqlState.UNDEFINED_PARAMETER, f"there is no parameter ${node.name}")
-            return literal(self._values[number - 1])
+            value = self._values[number - 1]
+            return _open(node, value) if isinstance(value, OpenParameter) else literal(value)
 
         return tree.transform(replace)
 
@@ -89,6 +112,9 @@ def literal(value: object) -> exp.Expr:
     """A Python value as a literal. A string has no type yet, as in PostgreSQL, and takes that of its place."""
     if value is None:
         return exp.Null()
+    if isinstance(value, TypedText):
+        bare: exp.Expr = exp.Null() if value.text is None else exp.Literal.string(value.text)
+        return bare if value.type is None else exp.Cast(this=bare, to=to_data_type(value.type))
     if isinstance(value, bool):
         return exp.Boolean(this=value)
     if isinstance(value, int):
@@ -112,6 +138,12 @@ def literal(value: object) -> exp.Expr:
     if callable(item):
         return literal(item())
     raise not_supported(f"a parameter of type {type(value).__name__}")
+
+
+def _open(node: exp.Expr, value: OpenParameter) -> exp.Expr:
+    marked = node.copy()
+    marked.meta[OPEN] = True
+    return marked if value.type is None else exp.Cast(this=marked, to=to_data_type(value.type))
 
 
 def _number(text: str) -> exp.Expr:

@@ -37,7 +37,7 @@ from millpond.sql.statements import (
     Truncate,
     Update,
 )
-from millpond.sql.tokens import TokenCursor, syntax_error, tokenize
+from millpond.sql.tokens import TokenCursor, marked, syntax_error, tokenize
 from millpond.sql.values_parser import parse_insert_values
 
 # sqlglot warns on its logger when it falls back to an opaque command; such a tree is refused below.
@@ -107,7 +107,7 @@ _FIRST_WORDS = ("SELECT", "WITH", "VALUES", "TABLE", "(", "INSERT", "UPDATE", "D
 def parse_tree(text: str, parameters: Parameters | None = None) -> exp.Expr:
     """One statement as sqlglot sees it, its parameters put in."""
     try:
-        trees = sqlglot.parse(text, dialect=PostgresText)
+        trees = sqlglot.parse(marked(text), dialect=PostgresText)
     except ParseError as error:
         raise _syntax_error(text, error) from error
     except RecursionError as error:

@@ -149,6 +149,33 @@ class Truncate:
 
 
 @dataclass(frozen=True)
+class RoleOptions:
+    """What CREATE and ALTER ROLE say of a role; None where they say nothing. `password` is text, or "" for none."""
+
+    superuser: bool | None = None
+    login: bool | None = None
+    password: str | None = None
+
+
+@dataclass(frozen=True)
+class CreateRole:
+    name: str
+    options: RoleOptions
+
+
+@dataclass(frozen=True)
+class AlterRole:
+    name: str
+    options: RoleOptions
+
+
+@dataclass(frozen=True)
+class DropRole:
+    names: tuple[str, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
 class Begin:
     read_only: bool = False
 
@@ -181,6 +208,18 @@ class ShowSetting:
 @dataclass(frozen=True)
 class ResetSetting:
     name: str
+
+
+@dataclass(frozen=True)
+class Deallocate:
+    """Forget a prepared statement, or (None) all of them."""
+
+    name: str | None
+
+
+@dataclass(frozen=True)
+class DiscardAll:
+    """Make the session as it was when it began."""
 
 
 @dataclass(frozen=True)
@@ -218,12 +257,17 @@ Statement = (
     | ExplainSplit
     | Drop
     | Truncate
+    | CreateRole
+    | AlterRole
+    | DropRole
     | Begin
     | Commit
     | Rollback
     | SetSetting
     | ShowSetting
     | ResetSetting
+    | Deallocate
+    | DiscardAll
     | Explain
     | Vacuum
     | Copy

@@ -11,18 +11,47 @@ from sqlglot.tokens import Token, TokenType
 
 from millpond.errors import MillpondError, SqlState
 
+PARAMETER = re.compile(
+    r"""
+    ( [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*"          # what hides a parameter
+    | \$((?:[^\W\d]\w*)?)\$.*?\$\2\$ | --[^\n]* | /\*.*?\*/ | [\w$]*\w\$\d+ )
+    | \$([0-9]{1,9})
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+"""Matches a parameter, its number in group 3, or what may hide one."""
+
+_MARK = "\x02"
+
+
+class ParameterTokens(Postgres.Tokenizer):
+    """PostgreSQL's tokens, and a mark that begins a parameter."""
+
+    SINGLE_TOKENS: ClassVar[dict[str, TokenType]] = {**Postgres.Tokenizer.SINGLE_TOKENS, _MARK: TokenType.PARAMETER}
+
 
 class _PlainPostgres(Postgres):
     """PostgreSQL's tokens, all of them: sqlglot would take what follows EXPLAIN or SHOW as one string."""
 
-    class Tokenizer(Postgres.Tokenizer):
+    class Tokenizer(ParameterTokens):
         COMMANDS: ClassVar[set[TokenType]] = set()
+
+
+def marked(text: str) -> str:
+    """The text with a mark for the dollar of each parameter, since sqlglot takes `$1,$` for a quote.
+
+    >>> marked("VALUES ($1,$2,'$3')")
+    "VALUES (\\x021,\\x022,'$3')"
+    """
+    if "$" not in text:
+        return text
+    return PARAMETER.sub(lambda match: f"{_MARK}{match[3]}" if match[3] else match[0], text)
 
 
 def tokenize(text: str) -> list[Token]:
     """The tokens of a text in PostgreSQL's dialect."""
     try:
-        return _PlainPostgres().tokenize(text)
+        return _PlainPostgres().tokenize(marked(text))
     except TokenError as error:
         raise _unterminated(text) from error
 

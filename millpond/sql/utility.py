@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Literal
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.sql import definitions
+from millpond.sql import definitions, roles
 from millpond.sql.statements import (
     Begin,
     Commit,
     CreateStream,
+    Deallocate,
+    DiscardAll,
     Drop,
     ExplainSplit,
     Name,
@@ -116,7 +118,10 @@ def _setting_name(cursor: TokenCursor) -> str:
 
 
 def _show(cursor: TokenCursor) -> Statement:
-    name = "timezone" if cursor.accept("TIME", "ZONE") else _setting_name(cursor)
+    if cursor.accept("TRANSACTION", "ISOLATION", "LEVEL"):
+        name = "transaction_isolation"
+    else:
+        name = "timezone" if cursor.accept("TIME", "ZONE") else _setting_name(cursor)
     cursor.end()
     return ShowSetting(name)
 
@@ -125,6 +130,19 @@ def _reset(cursor: TokenCursor) -> Statement:
     name = _setting_name(cursor)
     cursor.end()
     return ResetSetting(name)
+
+
+def _deallocate(cursor: TokenCursor) -> Statement:
+    cursor.accept("PREPARE")
+    name = None if cursor.accept("ALL") else cursor.identifier()
+    cursor.end()
+    return Deallocate(name)
+
+
+def _discard(cursor: TokenCursor) -> Statement:
+    cursor.expect("ALL")
+    cursor.end()
+    return DiscardAll()
 
 
 def _vacuum(cursor: TokenCursor) -> Statement:
@@ -260,11 +278,14 @@ _HANDLERS: tuple[tuple[tuple[str, ...], Callable[[TokenCursor], Statement]], ...
     (("SET",), _set),
     (("SHOW",), _show),
     (("RESET",), _reset),
+    (("DEALLOCATE",), _deallocate),
+    (("DISCARD",), _discard),
     (("VACUUM",), _vacuum),
     (("ALTER", "VIEW"), _alter_view),
     (("VERIFY", "VIEW"), _verify_view),
     (("EXPLAIN", "VIEW"), _explain_view),
     (("CREATE", "FOREIGN", "TABLE"), _create_foreign_table),
     (("CREATE", "STREAM"), _create_stream),
+    *roles.HANDLERS,
     (("DROP",), _drop),
 )

@@ -54,7 +54,10 @@ def _rows_of(width: int) -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class InsertValues:
-    """An INSERT of literals: per column the literals as written; positions are 1-based, in `sql`."""
+    """An INSERT of literals: per column the literals as written; positions are 1-based, in `sql`.
+
+    Where the literals are values that were bound to parameters (`bound`) they stand nowhere.
+    """
 
     schema: str | None
     table: str
@@ -64,9 +67,12 @@ class InsertValues:
     row_count: int
     sql: str
     values_start: int
+    bound: bool = False
 
-    def position(self, row: int, column: int) -> int:
+    def position(self, row: int, column: int) -> int | None:
         """Where a literal stands. It is looked for only when an error needs it."""
+        if self.bound:
+            return None
         rows = _rows_of(len(self.literals)).finditer(self.sql, self.values_start)
         return next(islice(rows, row, None)).start(column + 1) + 1
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from millpond.result import Result
 from millpond.sql import statements as s
-from millpond.statements import continuous, define, settings
+from millpond.statements import continuous, define, roles, settings
 from millpond.statements.change import delete, truncate, update
 from millpond.statements.copy import copy
 from millpond.statements.execution import Execution
@@ -35,9 +35,14 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.AddColumn: define.add_column,
     s.Drop: define.drop,
     s.Vacuum: vacuum,
+    s.CreateRole: roles.create,
+    s.AlterRole: roles.alter,
+    s.DropRole: roles.drop,
     s.SetSetting: settings.set_setting,
     s.ShowSetting: settings.show,
     s.ResetSetting: settings.reset,
+    s.Deallocate: settings.deallocate,
+    s.DiscardAll: settings.discard_all,
 }
 
 

@@ -26,12 +26,12 @@ from millpond.tables import DataFile
 
 
 def update(execution: Execution, statement: Update) -> Result:
-    relation = _target(execution, statement.target, "update")
+    relation = change_target(execution, statement)
     return _change(execution, relation, statement, update_hits(statement.tree, relation, execution), "UPDATE")
 
 
 def delete(execution: Execution, statement: Delete) -> Result:
-    relation = _target(execution, statement.target, "delete from")
+    relation = change_target(execution, statement)
     return _change(execution, relation, statement, delete_hits(statement.tree, relation, execution), "DELETE")
 
 
@@ -39,6 +39,11 @@ def truncate(execution: Execution, statement: Truncate) -> Result:
     for relation in [_target(execution, name, "truncate") for name in statement.names]:
         execution.transaction.write(relation, removed=execution.transaction.files(relation))
     return Result("TRUNCATE TABLE")
+
+
+def change_target(execution: Execution, statement: Update | Delete) -> Relation:
+    """The table whose rows a statement changes."""
+    return _target(execution, statement.target, "update" if isinstance(statement, Update) else "delete from")
 
 
 def _target(execution: Execution, name: Name, verb: str) -> Relation:

@@ -27,6 +27,9 @@ from millpond.state.records import ViewRecord
 from millpond.statements.execution import Execution, Request
 from millpond.types import BIGINT
 
+VERIFY_COLUMNS = (ResultColumn("rows", BIGINT), ResultColumn("missing", BIGINT), ResultColumn("unexpected", BIGINT))
+"""What VERIFY VIEW returns."""
+
 
 def create(execution: Execution, statement: CreateView, bound: BoundQuery, columns: tuple[Column, ...]) -> None:
     """CREATE [OR REPLACE] VIEW on a stream: it sees the tuples that arrive after its creation, or all that are held."""
@@ -112,9 +115,8 @@ def verify(execution: Execution, statement: VerifyView) -> Result:
             own[table.name] = view.statics.pinned[key_of(table)]
         computed = execution.frame(execution.bind_view(relation), own=own).collect()
     missing, extra = _difference(computed, kept), _difference(kept, computed)
-    columns = [ResultColumn("rows", BIGINT), ResultColumn("missing", BIGINT), ResultColumn("unexpected", BIGINT)]
     counts = [pa.array([count], pa.int64()) for count in (computed.num_rows, missing, extra)]
-    result = execution.rows("VERIFY VIEW", columns, pa.table(counts, names=["c0", "c1", "c2"]))
+    result = execution.rows("VERIFY VIEW", VERIFY_COLUMNS, pa.table(counts, names=["c0", "c1", "c2"]))
     result.rows_changed = -1
     return result
 

@@ -75,7 +75,7 @@ def _copy_to(execution: Execution, statement: Copy) -> Result:
     columns = [OutputColumn(column.name, column.type) for column in bound.columns]
     target: Path | BinaryIO
     if said.file is not None:
-        target = Path(said.file)
+        target = _server_file(execution, said.file)
     elif execution.request.stdout is not None:
         target = execution.request.stdout
     else:
@@ -111,12 +111,40 @@ def _name(statement: Copy) -> Name:
     return Name(said.table, said.schema, said.table_position)
 
 
+def copied_columns(execution: Execution, statement: Copy) -> int:
+    """How many columns are copied; raises what is wrong with the names."""
+    said = statement.copy
+    if said.direction == "from":
+        return len(target_columns(insertable(execution, _name(statement)), said.columns))
+    return len(execution.bind(statement.query or _table_query(execution, statement)).columns)
+
+
+def _server_file(execution: Execution, file: str) -> Path:
+    """A file of the machine that the pond is on. A remote client reaches only those meant for it."""
+    path = Path(file)
+    if not execution.request.remote:
+        return path
+    allowed = execution.settings.text("copy_directory")
+    if not execution.superuser or not allowed:
+        raise MillpondError(
+            SqlState.INSUFFICIENT_PRIVILEGE,
+            "permission denied to COPY from or to a file of the server",
+            detail="Only superusers may, within the directory that the setting copy_directory names.",
+            hint="COPY to STDOUT or from STDIN works for anyone; psql's \\copy command does so too.",
+        )
+    within, found = Path(allowed).resolve(), Path(allowed, file).resolve()
+    if not found.is_relative_to(within):
+        message = f'file "{file}" is outside of the directory for COPY'
+        raise MillpondError(SqlState.INSUFFICIENT_PRIVILEGE, message)
+    return found
+
+
 def _source(execution: Execution, file: str | None, position: int | None) -> Path | BinaryIO:
     if file is None:
         if execution.request.stdin is None:
             raise MillpondError(SqlState.FEATURE_NOT_SUPPORTED, "COPY FROM STDIN needs an input to read from")
         return execution.request.stdin
-    path = Path(file)
+    path = _server_file(execution, file)
     if not path.is_file():
         reason = "Is a directory" if path.is_dir() else "No such file or directory"
         message = f'could not open file "{file}" for reading: {reason}'

@@ -19,6 +19,7 @@ from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
 from millpond.run.statics import key_of
 from millpond.run.view import Answer
+from millpond.server_settings import SERVER_VERSION
 from millpond.services import Held, Services
 from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, quote
 from millpond.sql.bind import BoundQuery, bind, bind_expression
@@ -35,16 +36,27 @@ from millpond.values.arrays import Array, contiguous, nulls
 Progress = Callable[[int, int], None]
 """Called now and then during long work with rows and bytes done so far."""
 
+DEFAULT_USER = "millpond"
+"""Who a session in this process is; a server's clients say who they are."""
+
+
+def no_prepared_statement(name: str | None) -> None:
+    """Forget a prepared statement, or (None) all of them, where there are none."""
+    if name is not None:
+        raise MillpondError(SqlState.INVALID_SQL_STATEMENT_NAME, f'prepared statement "{name}" does not exist')
+
 
 @dataclass(frozen=True)
 class Request:
     """How a client wants a statement run: where COPY reads and writes, who is told how far long work is, and whether
-    the rows of a query may wait until they are read."""
+    the rows of a query may wait until they are read. A remote client's COPY may not name any file it likes."""
 
     stdin: BinaryIO | None = None
     stdout: BinaryIO | None = None
     progress: Progress | None = None
     lazy: bool = False
+    remote: bool = False
+    deallocate: Callable[[str | None], None] = no_prepared_statement
 
 
 @dataclass
@@ -57,6 +69,8 @@ class Execution:
     tag: str
     autocommit: bool
     request: Request
+    user: str = DEFAULT_USER
+    superuser: bool = True
     notices: list[Notice] = field(default_factory=list)
 
     # -- names: the protocol that binding asks ---------------------------------------------------------------
@@ -77,7 +91,7 @@ class Execution:
         """The value of a function that is constant during a statement."""
         constants: dict[str, datetime | date | str] = {
             "now": self.transaction.now,
-            "current_user": "millpond",
+            "current_user": self.user,
             "current_database": DATABASE,
             "current_schema": "public",
             "version": _version(),
@@ -287,4 +301,4 @@ def _shown(name: Name) -> str:
 def _version() -> str:
     from millpond import __version__
 
-    return f"PostgreSQL 16.0 (Millpond {__version__})"
+    return f"PostgreSQL {SERVER_VERSION} (Millpond {__version__})"

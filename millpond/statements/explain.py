@@ -15,6 +15,9 @@ from millpond.sql.statements import Explain, ExplainSplit
 from millpond.statements.execution import Execution, base_relations
 from millpond.types import TEXT
 
+EXPLAIN_COLUMNS = (ResultColumn("QUERY PLAN", TEXT),)
+"""What every form of EXPLAIN returns."""
+
 
 def explain(execution: Execution, statement: Explain) -> Result:
     bound = execution.bind(statement.query)
@@ -55,7 +58,7 @@ def _shared(execution: Execution, view: ContinuousView) -> list[str]:
 
 def _lines(execution: Execution, lines: list[str]) -> Result:
     table = pa.table([pa.array(lines, pa.string())], names=["c0"])
-    result = execution.rows("EXPLAIN", [ResultColumn("QUERY PLAN", TEXT)], table)
+    result = execution.rows("EXPLAIN", EXPLAIN_COLUMNS, table)
     result.rows_changed = -1
     return result
 

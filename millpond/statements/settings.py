@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from millpond.config import find
 from millpond.result import Result, ResultColumn
-from millpond.sql.statements import ResetSetting, SetSetting, ShowSetting
+from millpond.sql.statements import Deallocate, DiscardAll, ResetSetting, SetSetting, ShowSetting
 from millpond.statements.execution import Execution
 from millpond.types import TEXT
 
@@ -27,16 +27,31 @@ def reset(execution: Execution, statement: ResetSetting) -> Result:
     return Result("RESET")
 
 
+def deallocate(execution: Execution, statement: Deallocate) -> Result:
+    """Prepared statements belong to clients: whoever keeps them hands over what forgets them."""
+    execution.request.deallocate(statement.name)
+    return Result("DEALLOCATE ALL" if statement.name is None else "DEALLOCATE")
+
+
+def discard_all(execution: Execution, _statement: DiscardAll) -> Result:
+    execution.request.deallocate(None)
+    execution.settings.reset_all()
+    return Result("DISCARD ALL")
+
+
+def show_columns(statement: ShowSetting) -> tuple[ResultColumn, ...]:
+    """What SHOW returns."""
+    names = ["name", "setting", "description"] if statement.name == "all" else [find(statement.name).shown_name]
+    return tuple(ResultColumn(name, TEXT) for name in names)
+
+
 def show(execution: Execution, statement: ShowSetting) -> Result:
-    settings = execution.settings
+    settings, columns = execution.settings, show_columns(statement)
     if statement.name == "all":
-        names = ["name", "setting", "description"]
         rows = [[setting.name, settings.show(setting.name), setting.reason] for setting in settings]
     else:
-        names = [find(statement.name).name]
         rows = [[settings.show(statement.name)]]
-    columns = [ResultColumn(name, TEXT) for name in names]
-    arrays = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(names))]
-    result = execution.rows("SHOW", columns, pa.table(arrays, names=[f"c{i}" for i in range(len(names))]))
+    arrays = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(columns))]
+    result = execution.rows("SHOW", columns, pa.table(arrays, names=[f"c{i}" for i in range(len(columns))]))
     result.rows_changed = -1
     return result

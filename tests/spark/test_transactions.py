@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from deltalake import DeltaTable
@@ -115,10 +116,10 @@ def test_a_commit_that_fails_in_the_catalog_leaves_nothing(
     session.execute("BEGIN; INSERT INTO a VALUES (2); DELETE FROM b")
     real, calls = Catalog.commit, iter([True])
 
-    def fail_once(catalog: Catalog, changes: Mapping[str, Relation | None]) -> object:
+    def fail_once(catalog: Catalog, changes: Mapping[str, Relation | None], *rest: Any) -> object:
         if next(calls, False):
             raise OSError("disk full")
-        return real(catalog, changes)
+        return real(catalog, changes, *rest)
 
     monkeypatch.setattr(Catalog, "commit", fail_once)
     with pytest.raises(OSError, match="disk full"):

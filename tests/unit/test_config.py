@@ -63,6 +63,13 @@ def test_a_setting_of_the_pond_is_not_for_set() -> None:
     assert "MILLPOND_STREAM_CAPACITY" in (caught.value.hint or "")
 
 
+def test_a_fixed_setting_is_for_nobody() -> None:
+    for change in (lambda: Settings().set("server_version", 1), lambda: Settings.of_pond({"server_version": 1})):
+        with pytest.raises(MillpondError, match="cannot be changed"):
+            change()
+    assert Settings.of_pond({}, {"MILLPOND_SERVER_VERSION": "1"}).text("server_version") == "16.0"
+
+
 def test_unknown_names_suggest_the_closest() -> None:
     with pytest.raises(MillpondError, match='unrecognized configuration parameter "statment_timeout"') as caught:
         find("statment_timeout")

@@ -69,7 +69,7 @@ def test_a_query_is_kept_with_its_position() -> None:
         ("COPY t FROM 'f' (nonsense 1)", "42601", 'option "nonsense" not recognized', "nonsense"),
         ("COPY t FROM 'f' (NULL 'a', NULL 'b')", "42601", "conflicting or redundant options", "NULL 'b'"),
         ("COPY t FROM 'f' (FORMAT xml)", "22023", 'COPY format "xml" not recognized', "FORMAT"),
-        ("COPY t FROM 'f' (FORMAT binary)", "0A000", "COPY format binary is not supported", "FORMAT"),
+        ("COPY t FROM 'f' (FORMAT binary, HEADER)", "0A000", "cannot specify HEADER in BINARY mode", "HEADER"),
         ("COPY t FROM 'f' (HEADER maybe)", "42601", 'header requires a Boolean value or "match"', "HEADER"),
         ("COPY t TO 'f' (HEADER match)", "0A000", 'cannot use "match" with HEADER in COPY TO', "HEADER"),
         ("COPY t FROM 'f' CSV DELIMITER ',,'", "0A000", "COPY delimiter must be a single one-byte character", "DELIM"),

@@ -1,0 +1,226 @@
+"""One connection: bytes between a socket and the messages of `Dialogue`, in the event loop but for `_transmit`.
+
+A task reads ahead into the inbox while a thread answers, so that a COPY's data, a cancellation by closing the
+connection, and pipelined messages are seen while a statement runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeVar
+
+from millpond.errors import MillpondError, SqlState
+from millpond.server.authentication import Identity
+from millpond.server.client import Client
+from millpond.server.dialogue import Dialogue
+from millpond.server.inbox import Inbox
+from millpond.server.outbox import Outbox
+from millpond.server.reports import as_sql_error, error_response
+from millpond.server.startup import Opening, apply_settings, identity_parameters, read_startup
+from millpond.session import Session
+from millpond.wire.backend import IDLE, Authentication, BackendKeyData, ReadyForQuery
+from millpond.wire.decoder import Decoder
+from millpond.wire.fields import violation
+from millpond.wire.message import Message
+from millpond.wire.startup import CancelRequest, GssEncRequest, SslRequest, Startup
+
+if TYPE_CHECKING:
+    from millpond.server.listener import Listener
+
+Item = TypeVar("Item")
+
+READ_BYTES = 256 << 10
+YES, NO = b"S", b"N"
+
+
+class Connection:
+    """Runs from accept to close. `stop` ends it when its statement has ended, `abort` at once."""
+
+    def __init__(self, listener: Listener, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._listener, self._reader, self._writer = listener, reader, writer
+        self._settings = listener.pond.services.settings
+        self._decoder = Decoder(message_bytes_max=self._settings.integer("startup_message_bytes_max"))
+        self._loop = asyncio.get_running_loop()
+        self._woken = asyncio.Event()
+        self._room = asyncio.Event()
+        self._session: Session | None = None
+        self._stopping = False
+
+    async def run(self) -> None:
+        try:
+            await self._run()
+        except TimeoutError:
+            message = "canceling authentication due to timeout"
+            await self._say_goodbye(MillpondError(SqlState.INVALID_AUTHORIZATION_SPECIFICATION, message))
+        except (ConnectionError, ssl.SSLError):
+            pass  # nobody is there to be told
+        except Exception as error:
+            await self._say_goodbye(as_sql_error(error))
+        finally:
+            self._writer.close()
+            with suppress(ConnectionError, ssl.SSLError, TimeoutError):
+                await self._writer.wait_closed()
+
+    def stop(self) -> None:
+        """End when the statement that runs has ended."""
+        self._stopping = True
+        self._woken.set()
+        if self._session is None:
+            self.abort()
+
+    def cancel(self, reason: str = "canceling statement due to user request") -> None:
+        """Cancel the statement that runs, if one does."""
+        if self._session is not None:
+            self._session.interrupt(reason)
+
+    def abort(self) -> None:
+        """Close the socket now."""
+        self._writer.transport.abort()
+
+    # -- the start -----------------------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        async with asyncio.timeout(self._settings.integer("authentication_timeout") / 1000):
+            startup = await self._startup()
+            if startup is None:
+                return
+            opening = read_startup(startup)
+            if opening.negotiation is not None:
+                await self._send(opening.negotiation)
+            self._listener.check_accepts(self)
+            identity = await self._listener.authenticator.identify(opening.user, self._send, self._receive)
+        self._decoder.message_bytes_max = self._settings.integer("message_bytes_max")
+        await self._begin(opening, identity)
+
+    async def _startup(self) -> Startup | None:
+        """The start-up message, after what may come before it; None if the client wanted something else."""
+        requests: set[type[object]] = set()
+        while True:
+            message = await self._next(self._decoder.opening)
+            if isinstance(message, Startup):
+                return message
+            if isinstance(message, CancelRequest):
+                self._listener.cancellations.cancel(message)
+                return None
+            assert isinstance(message, SslRequest | GssEncRequest)
+            if type(message) in requests:
+                raise violation("a request for encryption was repeated")
+            requests.add(type(message))
+            await self._answer_encryption(message)
+
+    async def _answer_encryption(self, request: SslRequest | GssEncRequest) -> None:
+        context = self._listener.tls if isinstance(request, SslRequest) else None
+        if self._decoder.waiting_bytes:
+            # Sent before the encryption began, by whoever is in between: it must not count as sent under it.
+            raise violation("received unencrypted data after SSL request")
+        self._writer.write(NO if context is None else YES)
+        await self._writer.drain()
+        if context is not None:
+            await self._writer.start_tls(context)
+
+    async def _begin(self, opening: Opening, identity: Identity) -> None:
+        pond = self._listener.pond
+        self._session = session = pond.new_session(identity.user, superuser=identity.superuser)
+        key = self._listener.cancellations.register(self.cancel, opening.version)
+        try:
+            apply_settings(session.settings, opening.settings)
+            await self._serve(session, key)
+        finally:
+            self._session = None
+            self._listener.cancellations.forget(key)
+            await self._listener.in_thread(lambda: pond.end_session(session))
+
+    # -- the dialogue --------------------------------------------------------------------------------------------
+
+    async def _serve(self, session: Session, key: BackendKeyData) -> None:
+        inbox = Inbox(self._settings.integer("input_buffer_bytes"), self._make_room)
+        outbox = Outbox(self._transmit, self._settings.integer("output_buffer_bytes"))
+        dialogue = Dialogue(Client(session, inbox, outbox, self._listener.spill))
+        parameters = identity_parameters(session.user, superuser=session.superuser)
+        ready = ReadyForQuery(IDLE)
+        await self._send(Authentication(), *parameters, *dialogue.parameters(), key, ready)
+        reading = asyncio.create_task(self._read_ahead(inbox))
+        try:
+            while not dialogue.ended:
+                await self._wait_for_client(session)
+                rest = await self._listener.in_thread(dialogue.work)
+                self._writer.write(rest)
+                await self._writer.drain()
+        finally:
+            reading.cancel()
+            dialogue.close()
+
+    async def _wait_for_client(self, session: Session) -> None:
+        """Until there is something to answer. Not for ever, inside a transaction or when the server stops."""
+        idle_ms = session.settings.integer("idle_in_transaction_session_timeout")
+        limited = idle_ms > 0 and session.transaction is not None
+        try:
+            async with asyncio.timeout(idle_ms / 1000 if limited else None):
+                await self._woken.wait()
+        except TimeoutError:
+            message = "terminating connection due to idle-in-transaction timeout"
+            raise MillpondError(SqlState.IDLE_IN_TRANSACTION_SESSION_TIMEOUT, message) from None
+        if self._stopping:
+            message = "terminating connection due to administrator command"
+            raise MillpondError(SqlState.ADMIN_SHUTDOWN, message)
+        self._woken.clear()
+
+    async def _read_ahead(self, inbox: Inbox) -> None:
+        """Fill the inbox until the client is gone; when it is full, wait, and let the client wait."""
+        failure: MillpondError | None = None
+        try:
+            while True:
+                before = self._decoder.waiting_bytes
+                while (message := self._decoder.message()) is not None:
+                    inbox.put(message, before - self._decoder.waiting_bytes)
+                    before = self._decoder.waiting_bytes
+                self._woken.set()
+                self._room.clear()
+                if inbox.is_full:
+                    await self._room.wait()
+                data = await self._reader.read(READ_BYTES)
+                if not data:
+                    break
+                self._decoder.feed(data)
+        except (ConnectionError, ssl.SSLError):
+            pass  # gone, like one that closed
+        except Exception as error:
+            failure = as_sql_error(error)
+        inbox.close(failure)
+        self._woken.set()
+        if failure is None:
+            self.cancel("canceling statement because the client closed the connection")
+
+    def _make_room(self) -> None:
+        self._loop.call_soon_threadsafe(self._room.set)
+
+    # -- bytes ---------------------------------------------------------------------------------------------------
+
+    async def _next(self, read: Callable[[], Item | None]) -> Item:
+        while (message := read()) is None:
+            data = await self._reader.read(READ_BYTES)
+            if not data:
+                raise ConnectionResetError
+            self._decoder.feed(data)
+        return message
+
+    async def _receive(self) -> Message:
+        return await self._next(self._decoder.message)
+
+    async def _send(self, *messages: Message) -> None:
+        await self._write(b"".join(message.encode() for message in messages))
+
+    async def _write(self, data: bytes) -> None:
+        self._writer.write(data)
+        await self._writer.drain()
+
+    def _transmit(self, data: bytes) -> None:
+        """Called by the dialogue's thread: returns when the client has taken most of what it was sent before."""
+        asyncio.run_coroutine_threadsafe(self._write(data), self._loop).result()
+
+    async def _say_goodbye(self, error: MillpondError) -> None:
+        with suppress(ConnectionError, ssl.SSLError):
+            await self._send(error_response(error, fatal=True))

@@ -1,0 +1,154 @@
+"""The protocol after start-up: takes a client's messages one after the other and answers each. Runs in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from millpond.config import SETTINGS
+from millpond.errors import MillpondError, SqlState, not_supported
+from millpond.server.client import Client
+from millpond.server.extended_query import ExtendedQuery
+from millpond.server.portal import Portal
+from millpond.server.reports import as_sql_error, error_response
+from millpond.server.script import read_script
+from millpond.wire import frontend as f
+from millpond.wire.backend import EmptyQueryResponse, ParameterStatus, ReadyForQuery
+from millpond.wire.fields import violation
+from millpond.wire.message import Message
+
+_FATAL = (SqlState.PROTOCOL_VIOLATION, SqlState.CONNECTION_FAILURE)
+"""Behind these nothing that the client sends can be trusted, or nobody is there."""
+
+
+class Dialogue:
+    """`ended` says that the connection is to be closed."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.ended = False
+        self._extended = ExtendedQuery(client)
+        self._skipping = False
+        self._reported = self._report_values()
+        self._handlers: Mapping[type[Message], Callable[[Any], None]] = {
+            f.Query: self._query,
+            f.Parse: self._extended.parse,
+            f.Bind: self._extended.bind,
+            f.Describe: self._extended.describe,
+            f.Execute: self._extended.execute,
+            f.Close: self._extended.close,
+            f.Flush: lambda _message: self.client.outbox.flush(),
+            f.Sync: self._sync,
+            f.Terminate: self._terminate,
+            # What is left of a COPY that failed is on its way still, and means nothing.
+            f.CopyData: _ignore,
+            f.CopyDone: _ignore,
+            f.CopyFail: _ignore,
+            f.FunctionCall: self._function_call,
+        }
+
+    def parameters(self) -> list[ParameterStatus]:
+        """The settings that clients go by, as they are."""
+        return [ParameterStatus(name, value) for name, value in self._reported.items()]
+
+    def work(self) -> bytes:
+        """Answer what has arrived; gives back what is still to be sent."""
+        try:
+            while not self.ended and (message := self.client.inbox.take()) is not None:
+                self._answer(message)
+        except ConnectionError:
+            self.ended = True
+        except Exception as error:
+            self._end(as_sql_error(error))
+        if self.client.inbox.at_end:
+            self.ended = True
+        return self.client.outbox.take()
+
+    def close(self) -> None:
+        """Let go of what is still open."""
+        self._extended.close_portals()
+
+    # -- messages ------------------------------------------------------------------------------------------------
+
+    def _answer(self, message: Message) -> None:
+        if self._skipping and not isinstance(message, f.Sync | f.Terminate):
+            return
+        handler = self._handlers.get(type(message))
+        if handler is None:
+            raise violation(f"unexpected message type 0x{message.code.hex()}")
+        try:
+            handler(message)
+        except ConnectionError:
+            raise
+        except Exception as error:
+            self._fail(as_sql_error(error), message)
+
+    def _query(self, message: f.Query) -> None:
+        """Several statements in one text are one transaction, which ends with the last of them."""
+        self._extended.forget_unnamed()
+        script = read_script(message.text)
+        if not script:
+            self.client.outbox.add(EmptyQueryResponse())
+        for number, (statement, offset) in enumerate(script, start=1):
+            portal = Portal(self.client, statement, offset=offset)
+            try:
+                portal.execute(alone=len(script) == 1, described=False)
+            finally:
+                portal.close()
+            if number == len(script):
+                self.client.session.end_implicit(commit=True)
+            portal.complete()
+        self._ready()
+
+    def _sync(self, _message: f.Sync) -> None:
+        self.client.session.end_implicit(commit=not self._skipping)
+        self._skipping = False
+        self._ready()
+
+    def _terminate(self, _message: f.Terminate) -> None:
+        self.ended = True
+
+    def _function_call(self, _message: f.FunctionCall) -> None:
+        raise not_supported("the function call protocol", hint="Use SELECT.")
+
+    # -- what follows --------------------------------------------------------------------------------------------
+
+    def _ready(self) -> None:
+        if self.client.session.transaction is None:
+            self._extended.close_portals()
+        self._report_changes()
+        self.client.outbox.add(ReadyForQuery(self.client.transaction_status))
+
+    def _fail(self, error: MillpondError, message: Message) -> None:
+        """A failed simple query is over; after a failure in a pipeline all is skipped up to its Sync."""
+        session = self.client.session
+        session.end_implicit(commit=False)
+        if session.transaction is not None:
+            session.transaction.failed = True
+        if error.sqlstate in _FATAL:
+            self._end(error)
+            return
+        self.client.outbox.add(error_response(error))
+        if isinstance(message, f.Query | f.Sync | f.FunctionCall):
+            self._ready()
+        else:
+            self._skipping = True
+
+    def _end(self, error: MillpondError) -> None:
+        self.client.outbox.add(error_response(error, fatal=True))
+        self.ended = True
+
+    def _report_values(self) -> dict[str, str]:
+        reported = [setting for setting in SETTINGS.values() if setting.reported]
+        return {setting.shown_name: self.client.settings.show(setting.name) for setting in reported}
+
+    def _report_changes(self) -> None:
+        values = self._report_values()
+        if values != self._reported:
+            changed = [ParameterStatus(name, value) for name, value in values.items() if self._reported[name] != value]
+            self.client.outbox.add(*changed)
+            self._reported = values
+
+
+def _ignore(_message: Message) -> None:
+    pass
