@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -98,6 +99,12 @@ class StreamPipeline:
     stream: Relation
     statics: tuple[Relation, ...]
     tree: exp.Expr
+
+    @cached_property
+    def stream_columns(self) -> tuple[Column, ...]:
+        """The stream's columns that are used, and at least one: what is not asked for is neither planned nor read."""
+        used = {column.name for column in self.tree.find_all(exp.Column)}
+        return tuple(one for one in self.stream.columns if one.name in used) or self.stream.columns[:1]
 
     def to_spark(self, spark_names: Mapping[str, str]) -> str:
         """Spark SQL; `spark_names` maps the keys of the stream and the statics to temporary views."""

@@ -88,9 +88,8 @@ class Merge:
         paths = tuple(str(file.path) for file in chunk.files)
         tids = (chunk.first, chunk.end) if chunk.is_cut else None
         given: dict[str, Input] = {key_of(static): self._statics[key_of(static)] for static in pipeline.statics}
-        given[key_of(pipeline.stream)] = FileInput(
-            paths, pipeline.stream.columns, is_stream=True, tids=tids, single=self._small
-        )
+        columns = pipeline.stream_columns
+        given[key_of(pipeline.stream)] = FileInput(paths, columns, is_stream=True, tids=tids, single=self._small)
         names = {
             key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(given)
         }

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from millpond.relation import ARRIVAL_TIMESTAMP, Column
+from millpond.relation import TID, Column
 from millpond.spark.buckets import is_partitioned, number_buckets, read_buckets
 from millpond.spark.failure import SparkFailure, sql_error
 
@@ -219,16 +219,14 @@ class Runner:
             self.session.catalog.dropTempView(name)
 
     def _read(self, given: FileInput) -> DataFrame:
-        columns = [column for column in given.columns if not column.hidden]
-        if given.is_stream:
-            columns.append(ARRIVAL_TIMESTAMP)
+        columns = [column for column in given.columns if column.name != TID.name or not given.is_stream]
         schema = ", ".join(f"{quote(column.name)} {column.type.spark}" for column in columns)
         if not given.paths:
             return self._empty(given, columns)
         dataframe = self.session.read.schema(schema).parquet(*given.paths)
         names = [quote(column.name) for column in columns]
         if given.is_stream:
-            rows = _within(dataframe.selectExpr(*names, _TID), given.tids)
+            rows = _within(dataframe.selectExpr(*names, _TID), given.tids) if _needs_tids(given) else dataframe
             return rows.coalesce(1) if given.single else rows
         if given.row_ids:
             position = [f"_metadata.file_path AS {FILE_COLUMN}", f"_metadata.row_index AS {ROW_COLUMN}"]
@@ -237,8 +235,8 @@ class Runner:
 
     def _empty(self, given: FileInput, columns: Sequence[Column]) -> DataFrame:
         types = [(column.name, column.type.spark) for column in columns]
-        if given.is_stream:
-            types.append(("tid", "BIGINT"))
+        if _needs_tids(given):
+            types.append((TID.name, "BIGINT"))
         if given.row_ids:
             types += [(FILE_COLUMN, "STRING"), (ROW_COLUMN, "BIGINT")]
         return self.session.range(0).selectExpr(*(f"CAST(NULL AS {kind}) AS {quote(name)}" for name, kind in types))
@@ -265,6 +263,11 @@ def _inlined(sql: str, inputs: Mapping[str, Input]) -> tuple[str, dict[str, Stor
         return sql, stored
     own = f", {sql.removeprefix(_WITH)}" if sql.startswith(_WITH) else f" {sql}"
     return f"{_WITH}{', '.join(queries)}{own}", stored
+
+
+def _needs_tids(given: FileInput) -> bool:
+    """Whether somebody asks for the tids of a stream, which are computed, or they cut its files."""
+    return given.is_stream and (given.tids is not None or any(column.name == TID.name for column in given.columns))
 
 
 def _within(dataframe: DataFrame, tids: tuple[int, int] | None) -> DataFrame:

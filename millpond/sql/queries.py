@@ -12,7 +12,7 @@ from millpond.sql.coercion import coerce, common_type
 from millpond.sql.context import BoundColumns, Context
 from millpond.sql.expressions import RULES
 from millpond.sql.nodes import error, fold, identifier, position_of, type_of, typed
-from millpond.sql.query_parts import bind_limits, converted, ordinal, refuse_parts, settled
+from millpond.sql.query_parts import bind_limits, converted, is_position, ordinal, refuse_parts, settled
 from millpond.sql.scope import Cte, Scope
 from millpond.sql.selects import SelectBinder
 from millpond.sql.sql_types import UNKNOWN, type_name
@@ -175,7 +175,7 @@ def _bind_modifiers(node: exp.Expr, tree: exp.Expr, result: BoundColumns, scope:
 
 
 def _output_key(written: exp.Expr, result: BoundColumns) -> exp.Expr:
-    if isinstance(written, exp.Literal) and not written.is_string:
+    if is_position(written):
         place = ordinal(written, len(result.names), "ORDER BY")
     elif isinstance(written, exp.Column) and not written.args.get("table"):
         name = fold(written.this)

@@ -56,11 +56,17 @@ def unique_sources(names: Sequence[str]) -> list[str]:
     return sources
 
 
+def is_position(written: exp.Expr) -> bool:
+    """Whether a key is a number, also a negative one: it stands for an output column."""
+    number = written.this if isinstance(written, exp.Neg) else written
+    return isinstance(number, exp.Literal) and not number.is_string
+
+
 def ordinal(written: exp.Expr, count: int, clause: str) -> int:
     """The output column, counted from 0, that a number in ORDER BY or GROUP BY stands for."""
     if not written.is_int:
         raise error(SqlState.SYNTAX_ERROR, f"non-integer constant in {clause}", written)
-    place = int(written.this)
+    place = -int(written.this.this) if isinstance(written, exp.Neg) else int(written.this)
     if not 1 <= place <= count:
         message = f"{clause} position {place} is not in select list"
         raise error(SqlState.INVALID_COLUMN_REFERENCE, message, written)

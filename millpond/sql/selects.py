@@ -16,7 +16,7 @@ from millpond.sql.from_clause import FromBinder
 from millpond.sql.grouping import check_grouped, has_aggregate
 from millpond.sql.nodes import error, fold, identifier, placed, position_of, type_of, typed, unwrapped
 from millpond.sql.output_names import output_name
-from millpond.sql.query_parts import bind_limits, ordinal, refuse_parts, unique_sources
+from millpond.sql.query_parts import bind_limits, is_position, ordinal, refuse_parts, unique_sources
 from millpond.sql.scope import Scope
 from millpond.sql.sql_types import UNKNOWN
 from millpond.sql.windows import bind_window, ordered
@@ -158,7 +158,7 @@ class SelectBinder:
         """A key by position, by the name of an input column, by that of an output column, or an expression."""
         if isinstance(written, (exp.Boolean, exp.Null)) or (isinstance(written, exp.Literal) and written.is_string):
             raise error(SqlState.SYNTAX_ERROR, "non-integer constant in GROUP BY", written)
-        if isinstance(written, exp.Literal):
+        if is_position(written):
             output = self.outputs[ordinal(written, len(self.outputs), "GROUP BY")]
             if has_aggregate(output.node):
                 message = "aggregate functions are not allowed in GROUP BY"
@@ -218,7 +218,7 @@ class SelectBinder:
         """A key by position, by the name of an output column, or an expression over the input."""
         if isinstance(written, (exp.Boolean, exp.Null)) or (isinstance(written, exp.Literal) and written.is_string):
             raise error(SqlState.SYNTAX_ERROR, "non-integer constant in ORDER BY", written)
-        if isinstance(written, exp.Literal):
+        if is_position(written):
             return self._reference(self.outputs[ordinal(written, len(self.outputs), "ORDER BY")])
         if isinstance(written, exp.Column) and not written.args.get("table"):
             found = self._named_output(written, "ORDER BY")

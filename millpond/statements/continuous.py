@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pyarrow as pa
 
@@ -29,6 +30,10 @@ from millpond.types import BIGINT
 
 VERIFY_COLUMNS = (ResultColumn("rows", BIGINT), ResultColumn("missing", BIGINT), ResultColumn("unexpected", BIGINT))
 """What VERIFY VIEW returns."""
+
+
+QUOTIENT_SCALE = 16
+"""Numerics with so many decimals, or more, come from a division or a root."""
 
 
 def create(execution: Execution, statement: CreateView, bound: BoundQuery, columns: tuple[Column, ...]) -> None:
@@ -167,12 +172,17 @@ def _difference(left: pa.Table, right: pa.Table) -> int:
 
 
 def _comparable(rows: pa.Table) -> Iterator[tuple[str, ...]]:
-    """Rows as texts. The last digits of a sum of floats depend on the order of its terms: nine are compared."""
-    return zip(*(map(_shown, column.to_pylist()) for column in rows.columns), strict=True)
+    """Rows as texts. The last digits of floats, and of numerics that were divided, depend on the order of the terms."""
+    return zip(*(map(_shown_by(column.type), column.to_pylist()) for column in rows.columns), strict=True)
 
 
-def _shown(value: object) -> str:
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+def _shown_by(kind: pa.DataType) -> Callable[[Any], str]:
+    if pa.types.is_floating(kind):
+        # Rounded, so that what cancels out is zero, and added to zero, so that it is not minus zero.
+        return lambda value: str(value) if value is None else f"{round(value, 12) + 0.0:.9g}"
+    if pa.types.is_decimal(kind) and kind.scale >= QUOTIENT_SCALE:
+        return lambda value: str(value) if value is None else f"{value:.9g}"
+    return str
 
 
 def _statics(services: Services, relation: Relation, plan: SplitPlan) -> Statics:

@@ -29,6 +29,9 @@ RESTARTS = 0.4
 EARLY_READS = 0.15
 """The chance of a restart after a chunk, and that of a view to be read there."""
 
+_ORDER_DEPENDENT = ("string_agg(DISTINCT", "stddev", "var", "corr", "regr_", "avg", "OVER (")
+"""What makes a view's last digits, or the order of its values, depend on how its rows came."""
+
 _TID = ", tid bigint GENERATED ALWAYS AS IDENTITY (START 0 MINVALUE 0)"
 
 _POSTGRES_AGGREGATES = """
@@ -79,8 +82,12 @@ class Round:
             self.found.append(f"CREATE VIEW {name} AS {sql};\n-- refused: {error}")
 
     def create_late(self) -> None:
-        """Views of the same queries as others, which see only what comes from now on."""
-        for number, sql in enumerate(self.random.sample(list(self.views.values()), min(LATE_VIEWS, len(self.views)))):
+        """Views of the same queries as others, which see only what comes from now on.
+
+        Not those whose answer depends on the order of their rows: VERIFY has little patience with digits.
+        """
+        known = [sql for sql in self.views.values() if not any(word in sql for word in _ORDER_DEPENDENT)]
+        for number, sql in enumerate(self.random.sample(known, min(LATE_VIEWS, len(known)))):
             self.late[f"late_{number}"] = sql
             self.script.append(f"CREATE VIEW late_{number} AS {sql};")
             self.pond.execute(f"CREATE VIEW late_{number} AS {sql}")
@@ -211,8 +218,16 @@ def difference(expected: Answer, given: Answer) -> str | None:
     left, right = _sorted(expected, expected.types), _sorted(given, expected.types)
     if len(left) == len(right) and all(_same_row(*pair, expected.types) for pair in zip(left, right, strict=True)):
         return None
-    missing = [row for row in left if not any(_same_row(row, other, expected.types) for other in right)]
-    extra = [row for row in right if not any(_same_row(other, row, expected.types) for other in left)]
+    # Rows that agree in so many digits may stand in another order on the other side.
+    missing, extra = [], list(right)
+    for row in left:
+        match = next((other for other in extra if _same_row(row, other, expected.types)), None)
+        if match is None:
+            missing.append(row)
+        else:
+            extra.remove(match)
+    if not missing and not extra:
+        return None
     return f"expected {len(left)} rows, got {len(right)}; missing {missing[:3]}, too many {extra[:3]}"
 
 
