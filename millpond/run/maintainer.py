@@ -10,7 +10,6 @@ Steps of a tick; a crash between two of them repeats the tick from the committed
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -35,8 +34,6 @@ _IN_THE_DATA = ("21", "22")
 _INTERNAL_ERROR = "XX"
 _STRIKES_MAX = 3
 """How often a chunk is tried that fails for a reason we do not know. A full disk is tried again for ever."""
-
-logger = logging.getLogger(__name__)
 
 
 class Maintainer:
