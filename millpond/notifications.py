@@ -107,3 +107,9 @@ class Switchboard:
                 message = "too many notifications in the NOTIFY queue"
                 detail = f'A session that listens to "{channel}" has left {WAITING_MAX} of them unread.'
                 raise MillpondError(SqlState.PROGRAM_LIMIT_EXCEEDED, message, detail=detail)
+
+
+def enqueue(switchboard: Switchboard, pending: dict[tuple[str, str], None], channel: str, payload: str) -> None:
+    """Add to what a transaction will send; the same message twice is sent once."""
+    switchboard.check(channel, payload)
+    pending[channel, payload] = None

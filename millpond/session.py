@@ -18,7 +18,7 @@ from millpond.session_settings import SessionSettings
 from millpond.session_state import SessionState
 from millpond.sql.parameters import Parameters, Values
 from millpond.sql.parse import parse, split
-from millpond.sql.session_records import SetTransaction
+from millpond.sql.session_records import SessionStatement, SetTransaction
 from millpond.sql.statements import Delete, Insert, InsertLiterals, Statement, Truncate, Update
 from millpond.statements.describe import Description, describe
 from millpond.statements.execution import DEFAULT_USER, Execution, Request
@@ -196,7 +196,7 @@ class Session:
     ) -> Result:
         self._services.release_abandoned()
         check_may_run(self.settings, statement)
-        self.block.note_query()
+        self.settings.modes_decided |= not isinstance(statement, SessionStatement)
         execution = self._execution(transaction, request, autocommit=autocommit)
         result = statements.run(execution, statement)
         if not request.lazy:

@@ -19,13 +19,17 @@ class SettingsMark:
 
 
 class SessionSettings(Settings):
-    """RESET goes back to what the session started with. A name with a dot in it is the client's own, of any text."""
+    """RESET goes back to what the session started with. A name with a dot in it is the client's own, of any text.
+
+    `modes_decided` is set when a transaction has run something: then its modes are what they are.
+    """
 
     def __init__(self, pond: Settings) -> None:
         self._start = Settings(pond)
         super().__init__(self._start)
         self._local: dict[str, Value] = {}
         self._own: dict[str, Setting] = {}
+        self.modes_decided = False
 
     def start_with(self, wanted: Mapping[str, str]) -> None:
         """What the client asked for when it connected."""
@@ -51,6 +55,15 @@ class SessionSettings(Settings):
 
     # -- changing ----------------------------------------------------------------------------------------------
 
+    def change(self, name: str, value: str | None, *, local: bool) -> None:
+        """Give a setting a value, or (None) its default; local ones end with the transaction."""
+        if value is None:
+            self.reset(name, local=local)
+        elif local:
+            self.set_local(name, value)
+        else:
+            self.set(name, value)
+
     def set(self, name: str, given: object) -> None:
         """`SET name = given`; the settings of a transaction are its own, however they are set."""
         setting = self._settable(name)
@@ -64,7 +77,10 @@ class SessionSettings(Settings):
         """`SET LOCAL name = given`: until the transaction ends."""
         setting = self._settable(name)
         self.check_settable(setting)
-        self._local[setting.name] = setting.parse(given)
+        value = setting.parse(given)
+        if setting.follows and self.modes_decided:
+            self._check_mode(setting, value)
+        self._local[setting.name] = value
 
     def reset(self, name: str, *, local: bool = False) -> None:
         """`RESET name`, or `SET LOCAL name TO DEFAULT`."""
@@ -95,6 +111,18 @@ class SessionSettings(Settings):
     def end_transaction(self) -> None:
         """What was local is over."""
         self._local.clear()
+        self.modes_decided = False
+
+    def _check_mode(self, setting: Setting, value: Value) -> None:
+        """A transaction may still promise to write nothing after it has run something, but not take that back."""
+        before = self.get(setting.name)
+        message = None
+        if setting.name == "transaction_isolation" and value != before:
+            message = "SET TRANSACTION ISOLATION LEVEL must be called before any query"
+        elif setting.name == "transaction_read_only" and before and not value:
+            message = "transaction read-write mode must be set before any query"
+        if message is not None:
+            raise MillpondError(SqlState.ACTIVE_SQL_TRANSACTION, message)
 
 
 def _own_setting(name: str) -> Setting:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -26,6 +27,8 @@ from millpond.roles import Role
 from millpond.stream import StagedAppend
 from millpond.streams import StreamStore
 from millpond.tables import DataFile, TableStore
+
+_numbers = itertools.count(1)
 
 
 @dataclass
@@ -60,6 +63,7 @@ class Transaction:
     """What going back to a mark restores, beside what was written to tables."""
 
     def __init__(self, catalog: Catalog, tables: TableStore, streams: StreamStore) -> None:
+        self.number = next(_numbers)
         self.base: Snapshot = catalog.snapshot
         self.now = datetime.datetime.now(datetime.UTC)
         self.failed = False

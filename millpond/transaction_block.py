@@ -43,7 +43,6 @@ class TransactionBlock:
         self.transaction: Transaction | None = None
         self.implicit = False
         self._began_at = 0.0
-        self._has_run = False
         self._savepoints: list[_Savepoint] = []
         self._settings_before = state.settings.mark()
 
@@ -55,10 +54,6 @@ class TransactionBlock:
         if failed and statement is not None and not isinstance(statement, Commit | Rollback | RollbackTo):
             message = "current transaction is aborted, commands ignored until end of transaction block"
             raise MillpondError(SqlState.IN_FAILED_SQL_TRANSACTION, message)
-
-    def note_query(self) -> None:
-        """A statement runs that may read or write: from now on the transaction's modes are decided."""
-        self._has_run = True
 
     def control(self, statement: Control) -> Result:
         """Do what a statement says about the transaction."""
@@ -88,7 +83,7 @@ class TransactionBlock:
     def start(self, *, implicit: bool = False) -> Transaction:
         """Open a transaction."""
         self._settings_before = self._state.settings.mark()
-        self.transaction, self.implicit, self._has_run = self._begin(), implicit, False
+        self.transaction, self.implicit = self._begin(), implicit
         self._began_at = time.monotonic()
         return self.transaction
 
@@ -167,21 +162,7 @@ class TransactionBlock:
 
     def _apply(self, modes: Mapping[str, str]) -> None:
         for name, value in modes.items():
-            self.check_mode(name, value)
             self._state.settings.set_local(name, value)
-
-    def check_mode(self, name: str, value: str) -> None:
-        """A transaction may still promise to write nothing after it has run something, but not take that back."""
-        settings = self._state.settings
-        if not self._has_run or settings.show(name) == settings.find(name).show(settings.find(name).parse(value)):
-            return
-        message = None
-        if name == "transaction_isolation":
-            message = "SET TRANSACTION ISOLATION LEVEL must be called before any query"
-        elif name == "transaction_read_only" and settings.flag(name):
-            message = "transaction read-write mode must be set before any query"
-        if message is not None:
-            raise MillpondError(SqlState.ACTIVE_SQL_TRANSACTION, message)
 
     # -- savepoints --------------------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ from millpond.sql.dml import constant_default, default_query, relation_names, wh
 from millpond.sql.parse import parse_expression, parse_query
 from millpond.sql.scope import NamesAsCreated
 from millpond.sql.statements import Name, QueryTree
+from millpond.statements import session_functions
 from millpond.system import DATABASE, SYSTEM_RELATIONS, SystemContext
 from millpond.transaction import Transaction
 from millpond.types import BOOLEAN
@@ -105,6 +106,10 @@ class Execution:
             "version": _version(),
         }
         return constants[name]
+
+    def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
+        """What a function of the session gives, and does."""
+        return session_functions.call(self, name, arguments)
 
     def find(self, name: Name, *kinds: Kind) -> Relation:
         """The relation that a statement names; an error if it is missing or of another kind."""
@@ -247,7 +252,9 @@ class Execution:
 
     def _input(self, relation: Relation, held: list[Held]) -> Input:
         if relation.kind == "system":
-            context = SystemContext(self.transaction, self.services.streams, self.services.views, self.settings)
+            context = SystemContext(
+                self.transaction, self.services.streams, self.services.views, self.settings, self.state.cursors
+            )
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
         if relation.kind == "continuous":
             return self._live_input(relation, held)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from millpond.notifications import enqueue
 from millpond.result import Result
 from millpond.sql.session_records import Listen, Notify, Unlisten
 from millpond.statements.execution import Execution
@@ -22,7 +23,6 @@ def unlisten(execution: Execution, statement: Unlisten) -> Result:
 
 
 def notify(execution: Execution, statement: Notify) -> Result:
-    """The same message twice in a transaction is sent once."""
-    execution.services.switchboard.check(statement.channel, statement.payload)
-    execution.transaction.notifications[statement.channel, statement.payload] = None
+    pending = execution.transaction.notifications
+    enqueue(execution.services.switchboard, pending, statement.channel, statement.payload)
     return Result("NOTIFY")

@@ -14,19 +14,8 @@ from millpond.types import TEXT
 def set_setting(execution: Execution, statement: SetSetting) -> Result:
     if statement.local and execution.autocommit:
         execution.notices.append(Notice("SET LOCAL can only be used in transaction blocks", "WARNING", "25P01"))
-    change_setting(execution, statement.name, statement.value, local=statement.local)
+    execution.settings.change(statement.name, statement.value, local=statement.local)
     return Result("SET")
-
-
-def change_setting(execution: Execution, name: str, value: str | None, *, local: bool) -> None:
-    """Give a setting a value, or (None) its default; local ones end with the transaction."""
-    settings = execution.settings
-    if value is None:
-        settings.reset(name, local=local)
-    elif local:
-        settings.set_local(name, value)
-    else:
-        settings.set(name, value)
 
 
 def reset(execution: Execution, statement: ResetSetting) -> Result:

@@ -25,8 +25,7 @@ def test_nested_transactions_of_psycopg(connection: Connection) -> None:
     with connection.transaction():
         connection.execute("INSERT INTO nested VALUES (1); INSERT INTO nested_in VALUES (1)")
         with pytest.raises(psycopg.errors.DivisionByZero), connection.transaction():
-            connection.execute("INSERT INTO nested VALUES (2); INSERT INTO nested_in VALUES (2)")
-            connection.execute("SELECT 1 / 0")
+            connection.execute("INSERT INTO nested VALUES (2); INSERT INTO nested_in VALUES (2); SELECT 1 / 0")
         assert connection.info.transaction_status == TransactionStatus.INTRANS
         with connection.transaction():
             connection.execute("INSERT INTO nested VALUES (3); INSERT INTO nested_in VALUES (3)")
@@ -76,6 +75,8 @@ def test_names_of_savepoints(connection: Connection) -> None:
         connection.execute("RELEASE a")
     assert connection.execute("COMMIT").statusmessage == "ROLLBACK"
     connection.execute("BEGIN; SAVEPOINT a; INSERT INTO named VALUES (1); SAVEPOINT a; INSERT INTO named VALUES (2)")
-    connection.execute("ROLLBACK TO a; RELEASE a; COMMIT AND CHAIN; INSERT INTO named VALUES (3); ROLLBACK AND NO CHAIN")
+    connection.execute(
+        "ROLLBACK TO a; RELEASE a; COMMIT AND CHAIN; INSERT INTO named VALUES (3); ROLLBACK AND NO CHAIN"
+    )
     assert connection.execute("SELECT id FROM named").fetchall() == [(1,)]
     assert connection.info.transaction_status == TransactionStatus.IDLE
