@@ -92,6 +92,17 @@ def holding(lock: Lock) -> Iterator[None]:
         lock.release()
 
 
+@contextmanager
+def put_off() -> Iterator[None]:
+    """Around what has to be done to its end once it has begun."""
+    interrupt = _current()
+    _running.interrupt = None
+    try:
+        yield
+    finally:
+        _running.interrupt = interrupt
+
+
 def result_of(future: Future[Done]) -> Done:
     """What another thread computes; the one who waits can be interrupted, the work goes on."""
     while True:

@@ -2,6 +2,7 @@
 
 Commit steps, under the catalog's commit lock; a crash between two of them is undone when the pond opens:
 
+0. wait until the streams have room for the rows meant for them: up to here a statement can be canceled
 1. compare what was written with the newest snapshot; the second of two conflicting writers gets 40001
 2. log the new versions of the written tables in their Delta logs (nobody looks at them yet)
 3. record all new versions, new and dropped relations in one catalog transaction: they become visible here
@@ -20,6 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from millpond import interrupt
 from millpond.catalog import Catalog, Snapshot
 from millpond.errors import MillpondError, SqlState
 from millpond.relation import Column, Relation
@@ -63,7 +65,7 @@ class Transaction:
     """What going back to a mark restores, beside what was written to tables."""
 
     def __init__(self, catalog: Catalog, tables: TableStore, streams: StreamStore) -> None:
-        self.number = next(_numbers)
+        self.number: int = next(_numbers)
         self.base: Snapshot = catalog.snapshot
         self.now = datetime.datetime.now(datetime.UTC)
         self.failed = False
@@ -189,13 +191,16 @@ class Transaction:
     def commit(self) -> None:
         """Make everything visible, or nothing; the steps are numbered in the module's docstring."""
         try:
+            for _, staged in self._appends:
+                staged.wait_for_room()
             if self._changes or self._writes or self._role_changes:
-                with self._catalog.commit_lock:
+                with interrupt.holding(self._catalog.commit_lock):
                     self._make_visible(self._resolve_conflicts())
         except BaseException:
             self.rollback()
             raise
-        self._publish()
+        with interrupt.put_off():
+            self._publish()
         visible = {(oid, file) for oid, write in self._writes.items() for file in write.added}
         self._discard([staged for staged in self._staged if staged not in visible])
         for relation in self._dropped:

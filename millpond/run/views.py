@@ -20,6 +20,7 @@ from millpond.run.kept import KeptState
 from millpond.run.maintainer import Maintainer
 from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
+from millpond.run.waited_ticks import WaitedTicks
 from millpond.spark.runner import Input, Runner
 from millpond.state.parts import PartStore
 from millpond.state.records import Failure, Link, StateRecord, ViewRecord
@@ -59,6 +60,7 @@ class ViewStore:
         self._directory, self._catalog, self._streams, self._runner = directory, catalog, streams, runner
         self._chunk_rows = settings.integer("view_chunk_rows")
         self._lock = threading.Lock()
+        self._waited_ticks = WaitedTicks()
         self._views: dict[int, ContinuousView] = {}
         self._states: dict[int, KeptState] = {}
         self._maintainers: dict[int, Maintainer] = {}
@@ -230,7 +232,7 @@ class ViewStore:
 
     def catch_up(self, stream: int) -> None:
         """Bring all views of a stream, by its oid, to its end."""
-        self._maintainers[stream].catch_up()
+        self._waited_ticks.catch_up(self._maintainers[stream])
 
     def drop(self, oid: int) -> None:
         with self._lock:
@@ -268,6 +270,7 @@ class ViewStore:
         self._wake.set()
         if self._thread is not None:
             self._thread.join()
+        self._waited_ticks.close()
 
     def _start(self) -> None:
         with self._lock:

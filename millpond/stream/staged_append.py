@@ -68,6 +68,10 @@ class StagedAppend:
         finally:
             later.discard()
 
+    def wait_for_room(self) -> None:
+        """Wait until readers that must not be overrun leave room, so that publishing need not."""
+        self._core.followers.wait_for_room(self._core.is_full_from, self._core.check_open)
+
     def publish(self) -> TidRange:
         """Make all rows visible at once, under consecutive tids; a failure discards everything."""
         self._check_open()
