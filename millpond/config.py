@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 
+from millpond.client_settings import SESSION_SETTINGS
 from millpond.errors import MillpondError, SqlState, closest
 from millpond.server_settings import FIXED_SETTINGS, SERVER_SETTINGS
 from millpond.setting import Setting, Value
@@ -90,109 +91,7 @@ SETTINGS: dict[str, Setting] = {
         ),
         *FIXED_SETTINGS,
         *SERVER_SETTINGS,
-        # -- of a session ------------------------------------------------------------------------------------
-        Setting(
-            "stream_scan",
-            "snapshot",
-            "choice",
-            "A SELECT on a stream reads what the ring holds now.",
-            scope="session",
-            choices=("snapshot",),
-        ),
-        Setting(
-            "freshness",
-            0,
-            "ms",
-            "How old the answer of a view may be; 0 means that it has every insert acknowledged before the query.",
-            scope="session",
-        ),
-        Setting(
-            "statement_timeout",
-            0,
-            "ms",
-            "Cancels a statement that runs longer; 0 never does.",
-            scope="session",
-        ),
-        Setting(
-            "timezone",
-            "UTC",
-            "time zone",
-            "timestamptz values are read and shown in this zone; the engine computes in UTC only.",
-            scope="session",
-            choices=("UTC",),
-            spelling="TimeZone",
-            reported=True,
-        ),
-        Setting("application_name", "", "text", "Shown to whoever watches the pond.", scope="session", reported=True),
-        Setting(
-            "client_encoding",
-            "UTF8",
-            "encoding",
-            "Text is UTF-8 everywhere.",
-            scope="session",
-            choices=("UTF8",),
-            synonyms=("utf-8", "unicode", "'utf-8'", "'utf8'"),
-            reported=True,
-        ),
-        Setting(
-            "standard_conforming_strings",
-            True,
-            "boolean",
-            "A backslash in '...' is an ordinary character; E'...' has the escapes.",
-            scope="session",
-            reported=True,
-        ),
-        Setting(
-            "datestyle",
-            "ISO, MDY",
-            "choice",
-            "Dates are printed as ISO 8601 writes them; 01/02/2024 is read as the second of January.",
-            scope="session",
-            choices=("ISO, MDY",),
-            synonyms=("iso", "iso,mdy", "mdy", "iso, us", "iso,us"),
-            spelling="DateStyle",
-            reported=True,
-        ),
-        Setting(
-            "intervalstyle",
-            "postgres",
-            "choice",
-            "How intervals are printed.",
-            scope="session",
-            choices=("postgres",),
-            spelling="IntervalStyle",
-            reported=True,
-        ),
-        Setting(
-            "extra_float_digits",
-            1,
-            "digits",
-            "Drivers set it; floats are always printed with just the digits that tell them apart.",
-            scope="session",
-            minimum=-15,
-        ),
-        Setting(
-            "client_min_messages",
-            "notice",
-            "choice",
-            "Messages below this level are not sent to the client.",
-            scope="session",
-            choices=("debug", "log", "notice", "warning", "error"),
-        ),
-        Setting(
-            "search_path",
-            '"$user", public',
-            "schemas",
-            "Drivers read and set it; relations are in the schema public whatever it says.",
-            scope="session",
-        ),
-        Setting(
-            "idle_in_transaction_session_timeout",
-            0,
-            "ms",
-            "Ends a connection that waits longer inside a transaction, whose snapshot keeps old files; 0 never does.",
-            scope="session",
-        ),
+        *SESSION_SETTINGS,
     )
 }
 
@@ -237,7 +136,17 @@ class Settings:
 
     def set(self, name: str, given: object) -> None:
         """`SET name = given`."""
-        setting = find(name)
+        setting = self.find(name)
+        self.check_settable(setting)
+        self._values[setting.name] = setting.parse(given)
+
+    def find(self, name: str) -> Setting:
+        """The setting called `name`."""
+        return find(name)
+
+    @staticmethod
+    def check_settable(setting: Setting) -> None:
+        """Raise if SET may not change it."""
         _check_not_fixed(setting)
         if setting.scope != "session":
             raise MillpondError(
@@ -245,11 +154,10 @@ class Settings:
                 f'parameter "{setting.name}" cannot be changed now',
                 hint=f'Give it to millpond.connect(), or in the environment as "MILLPOND_{setting.name.upper()}".',
             )
-        self._values[setting.name] = setting.parse(given)
 
     def reset(self, name: str) -> None:
         """`RESET name`."""
-        self._values.pop(find(name).name, None)
+        self._values.pop(self.find(name).name, None)
 
     def reset_all(self) -> None:
         self._values.clear()
@@ -264,13 +172,16 @@ class Settings:
         assert isinstance(value, int)
         return value
 
+    def flag(self, name: str) -> bool:
+        return bool(self.get(name))
+
     def text(self, name: str) -> str:
         return str(self.get(name))
 
     def show(self, name: str) -> str:
         """The value as `SHOW` prints it."""
-        value = self.get(find(name).name)
-        return ("on" if value else "off") if isinstance(value, bool) else str(value)
+        setting = self.find(name)
+        return setting.show(self.get(setting.name))
 
     def __iter__(self) -> Iterator[Setting]:
         return iter(SETTINGS.values())

@@ -34,6 +34,7 @@ class Notice:
 
     message: str
     severity: str = "NOTICE"
+    sqlstate: str | None = None
 
 
 class Frame(Protocol):
@@ -50,7 +51,10 @@ class Frame(Protocol):
 
 @dataclass
 class Result:
-    """What a statement gave back. The rows of a query made by `Pond.sql` are computed when they are first read."""
+    """What a statement gave back. The rows of a query made by `Pond.sql` are computed when they are first read.
+
+    Those of a cursor may come in pieces, each of which is read once.
+    """
 
     verb: str
     columns: tuple[ResultColumn, ...] = ()
@@ -59,6 +63,7 @@ class Result:
     _frame: Frame | None = None
     _table: pa.Table | None = None
     _to_dataframe: Callable[[pa.Table], Any] | None = None
+    _rest: Iterator[pa.Table] | None = None
 
     @property
     def tag(self) -> str:
@@ -125,6 +130,9 @@ class Result:
 
     def pieces(self, directory: Path, *, memory_bytes_max: int) -> Iterator[pa.Table]:
         """The rows in pieces. What may be larger than the memory goes by way of files in a new directory."""
+        if self._rest is not None and self._table is None:
+            yield from self._rest
+            return
         frame = self._frame
         if self._table is not None or frame is None or frame.size_estimate() <= memory_bytes_max:
             yield self._rows()
@@ -138,10 +146,17 @@ class Result:
 
     def _rows(self) -> pa.Table:
         if self._table is None:
-            if self._frame is None:
+            if self._rest is not None:
+                self._table = pa.concat_tables([self._no_rows(), *self._rest])
+            elif self._frame is not None:
+                self._table = self._conform(self._frame.collect())
+            else:
                 return pa.table({})
-            self._table = self._conform(self._frame.collect())
         return self._table
+
+    def _no_rows(self) -> pa.Table:
+        fields = [(f"c{index}", column.type.arrow) for index, column in enumerate(self.columns)]
+        return pa.schema(fields).empty_table()
 
     def _conform(self, table: pa.Table) -> pa.Table:
         """Give each column the type that was announced: Spark's own where binding could not know it better."""

@@ -18,22 +18,6 @@ FIXED_SETTINGS = (
     Setting("server_version_num", 160_000, "version", "The same, as a number.", scope="fixed"),
     Setting("server_encoding", "UTF8", "encoding", "Text is UTF-8 everywhere.", scope="fixed", reported=True),
     Setting("integer_datetimes", True, "boolean", "Times are counted in microseconds.", scope="fixed", reported=True),
-    Setting(
-        "transaction_isolation",
-        "repeatable read",
-        "choice",
-        "Transactions have snapshot isolation, which PostgreSQL calls so.",
-        scope="fixed",
-    ),
-    Setting("default_transaction_isolation", "repeatable read", "choice", "There is no other level.", scope="fixed"),
-    Setting(
-        "default_transaction_read_only",
-        False,
-        "boolean",
-        "A transaction is read only if it says so.",
-        scope="fixed",
-        reported=True,
-    ),
     Setting("in_hot_standby", False, "boolean", "There is no standby.", scope="fixed", reported=True),
     Setting("max_identifier_length", 63, "bytes", "Longer names work too; clients cut theirs here.", scope="fixed"),
 )

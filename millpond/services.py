@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from millpond.config import Settings
+from millpond.notifications import Switchboard
 from millpond.run.views import ViewStore
 from millpond.spark.runner import Runner
 from millpond.stores import Stores
@@ -33,6 +34,7 @@ class Services(Stores):
     scratch: Path
     retry_turn: threading.Lock = field(default_factory=threading.Lock)
     conversion_turn: threading.Lock = field(default_factory=threading.Lock)
+    switchboard: Switchboard = field(default_factory=Switchboard)
     _abandoned: deque[Held] = field(default_factory=deque)
 
     def hold_while_alive(self, reader: object, held: Sequence[Held]) -> None:

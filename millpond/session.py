@@ -7,34 +7,32 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
-from millpond import statements
-from millpond.config import Settings
+from millpond import interrupt, statements
 from millpond.errors import MillpondError, SqlState
-from millpond.result import Notice, Result
+from millpond.notifications import Notification
+from millpond.result import Result
 from millpond.services import Services
+from millpond.session_settings import SessionSettings
+from millpond.session_state import SessionState
 from millpond.sql.parameters import Parameters, Values
 from millpond.sql.parse import parse, split
-from millpond.sql.statements import (
-    Begin,
-    Commit,
-    Delete,
-    Insert,
-    InsertLiterals,
-    Rollback,
-    Statement,
-    Truncate,
-    Update,
-)
+from millpond.sql.session_records import SessionStatement, SetTransaction
+from millpond.sql.statements import Delete, Insert, InsertLiterals, Statement, Truncate, Update
 from millpond.statements.describe import Description, describe
 from millpond.statements.execution import DEFAULT_USER, Execution, Request
+from millpond.statements.read_only import check_may_run, check_may_write
 from millpond.transaction import Transaction
+from millpond.transaction_block import Control, TransactionBlock
 
 RETRIES_MAX = 20
 """Times that a statement outside a transaction is run again after it lost a conflict; the losers take turns."""
 
 CANCEL_INTERVAL_S = 0.1
 """A statement runs one Spark job after the other, and a cancellation reaches only those that run."""
+
+Done = TypeVar("Done")
 
 DEFAULT_REQUEST = Request()
 _numbers = itertools.count(1)
@@ -46,12 +44,19 @@ class Session:
     def __init__(self, services: Services, user: str = DEFAULT_USER, *, superuser: bool = True) -> None:
         self._services = services
         self.user, self.superuser = user, superuser
-        self.settings = Settings(services.settings)
-        self.transaction: Transaction | None = None
-        self.tag = f"millpond-session-{next(_numbers)}"
-        self._implicit = False
-        self._canceled: MillpondError | None = None
+        self.state = SessionState.of_pond(services.settings, next(_numbers))
+        self.block = TransactionBlock(services.begin, self.state, services.switchboard)
+        self.tag = f"millpond-session-{self.state.number}"
         self._running: object | None = None
+
+    @property
+    def settings(self) -> SessionSettings:
+        return self.state.settings
+
+    @property
+    def transaction(self) -> Transaction | None:
+        """The transaction that is open, if one is."""
+        return self.block.transaction
 
     def execute(
         self,
@@ -92,19 +97,19 @@ class Session:
 
     def run(self, statement: Statement, request: Request, *, alone: bool) -> Result:
         """Run a statement. If it is not alone it joins the implicit transaction of those around it."""
-        if isinstance(statement, Begin | Commit | Rollback):
-            was_implicit, self._implicit = self._implicit, False
-            if isinstance(statement, Begin) and was_implicit:
-                return Result("BEGIN")  # the transaction that there is, from now on by name
-        elif not alone and self.transaction is None:
-            self.transaction, self._implicit = self._services.begin(), True
-        return self._run(statement, request)
+        if not alone and self.transaction is None and not _controls(statement):
+            self.block.start(implicit=True)
+        if isinstance(statement, Control):
+            return self.block.control(statement)
+        self.block.check_accepts(statement)
+        if self.transaction is not None:
+            return self._dispatch(statement, self.transaction, request, autocommit=False)
+        return self._autocommit(statement, request)
 
     def end_implicit(self, *, commit: bool) -> None:
         """End the transaction that several statements shared without asking for it, if there is one."""
-        if self._implicit and self.transaction is not None:
-            self._end(commit=commit and not self.transaction.failed)
-        self._implicit = False
+        if self.block.implicit and self.transaction is not None:
+            self.block.end(commit=commit and not self.transaction.failed)
 
     def describe(self, statement: Statement) -> Description:
         """What a statement takes and gives, as the open transaction would see it."""
@@ -117,27 +122,27 @@ class Session:
 
     def check_canceled(self) -> None:
         """Raise if somebody canceled the statement that runs; for work that Spark has no part in."""
-        if self._canceled is not None:
-            raise self._canceled
+        self.state.interrupt.check()
 
-    def run_directly(self, action: Callable[[Execution], int]) -> int:
-        """Run what is no SQL statement, in the open transaction or in one of its own."""
+    def notifications(self, timeout_s: float | None = None) -> Iterator[Notification]:
+        """What arrives on the channels that the session listens to, until nothing has for so long."""
+        return self.state.mailbox.wait(timeout_s)
+
+    def run_directly(self, action: Callable[[Execution], int], command: str) -> int:
+        """Run what is no SQL statement but writes like one, in the open transaction or in one of its own."""
+        check_may_write(self.settings, command)
         if self.transaction is not None:
             return action(self._execution(self.transaction, Request(), autocommit=False))
-        transaction = self._services.begin()
-        try:
-            done = action(self._execution(transaction, Request(), autocommit=True))
-        except BaseException:
-            transaction.rollback()
-            raise
-        transaction.commit()
-        return done
+        return self._in_own_transaction(lambda own: action(self._execution(own, Request(), autocommit=True)))
 
     def interrupt(self, reason: str = "canceling statement due to user request") -> None:
         """Cancel the statement that runs now, if one does; safe to call from another thread."""
+        self._stop(MillpondError(SqlState.QUERY_CANCELED, reason))
+
+    def _stop(self, error: MillpondError) -> None:
         running = self._running
         if running is not None:
-            self._canceled = MillpondError(SqlState.QUERY_CANCELED, reason)
+            self.state.interrupt.ask(error)
             threading.Thread(target=self._cancel_jobs, args=[running], daemon=True).start()
 
     def _cancel_jobs(self, running: object) -> None:
@@ -147,20 +152,11 @@ class Session:
             time.sleep(CANCEL_INTERVAL_S)
 
     def close(self) -> None:
-        if self.transaction is not None:
-            self._end(commit=False)
+        self.block.end(commit=False)
+        self.state.cursors.close_all()
+        self._services.switchboard.unlisten(self.state.mailbox)
 
     # -- transactions --------------------------------------------------------------------------------------
-
-    def _run(self, statement: Statement, request: Request) -> Result:
-        if isinstance(statement, Begin | Commit | Rollback):
-            return self._control(statement)
-        if self.transaction is not None:
-            if self.transaction.failed:
-                message = "current transaction is aborted, commands ignored until end of transaction block"
-                raise MillpondError(SqlState.IN_FAILED_SQL_TRANSACTION, message)
-            return self._dispatch(statement, self.transaction, request, autocommit=False)
-        return self._autocommit(statement, request)
 
     def _autocommit(self, statement: Statement, request: Request) -> Result:
         """A transaction for one statement. It sees the newest state, so after a lost conflict it runs again."""
@@ -170,7 +166,7 @@ class Session:
             again = isinstance(statement, Insert | InsertLiterals | Update | Delete | Truncate)
             if error.sqlstate is not SqlState.SERIALIZATION_FAILURE or not again:
                 raise
-        with self._services.retry_turn:
+        with interrupt.holding(self._services.retry_turn):
             for attempt in range(RETRIES_MAX):
                 try:
                     return self._attempt(statement, request)
@@ -180,19 +176,27 @@ class Session:
         raise AssertionError("the loop above returns or raises")
 
     def _attempt(self, statement: Statement, request: Request) -> Result:
+        return self._in_own_transaction(lambda own: self._dispatch(statement, own, request, autocommit=True))
+
+    def _in_own_transaction(self, action: Callable[[Transaction], Done]) -> Done:
+        """Do something in a transaction that ends with it."""
         transaction = self._services.begin()
         try:
-            result = self._dispatch(statement, transaction, request, autocommit=True)
+            done = action(transaction)
         except BaseException:
             transaction.rollback()
             raise
-        transaction.commit()
-        return result
+        finally:
+            self.settings.end_transaction()
+        self.block.commit(transaction)
+        return done
 
     def _dispatch(
         self, statement: Statement, transaction: Transaction, request: Request, *, autocommit: bool
     ) -> Result:
         self._services.release_abandoned()
+        check_may_run(self.settings, statement)
+        self.settings.modes_decided |= not isinstance(statement, SessionStatement)
         execution = self._execution(transaction, request, autocommit=autocommit)
         result = statements.run(execution, statement)
         if not request.lazy:
@@ -202,29 +206,7 @@ class Session:
 
     def _execution(self, transaction: Transaction, request: Request, *, autocommit: bool) -> Execution:
         who = (self.user, self.superuser)
-        return Execution(self._services, self.settings, transaction, self.tag, autocommit, request, *who)
-
-    def _control(self, statement: Begin | Commit | Rollback) -> Result:
-        if isinstance(statement, Begin):
-            if self.transaction is not None:
-                return Result("BEGIN", notices=[Notice("there is already a transaction in progress", "WARNING")])
-            self.transaction = self._services.begin(read_only=statement.read_only)
-            return Result("BEGIN")
-        tag = "COMMIT" if isinstance(statement, Commit) else "ROLLBACK"
-        if self.transaction is None:
-            return Result(tag, notices=[Notice("there is no transaction in progress", "WARNING")])
-        if isinstance(statement, Commit) and self.transaction.failed:
-            tag = "ROLLBACK"
-        self._end(commit=tag == "COMMIT")
-        return Result(tag)
-
-    def _end(self, *, commit: bool) -> None:
-        assert self.transaction is not None
-        transaction, self.transaction = self.transaction, None
-        if commit:
-            transaction.commit()
-        else:
-            transaction.rollback()
+        return Execution(self._services, self.state, transaction, self.tag, autocommit, request, *who)
 
     # -- errors --------------------------------------------------------------------------------------------
 
@@ -241,20 +223,45 @@ class Session:
     @contextmanager
     def _limited(self) -> Iterator[None]:
         """Cancel the statement when its time is up, and name the one who canceled it."""
-        self._canceled, self._running = None, object()
-        timeout_ms = self.settings.integer("statement_timeout")
-        timer = None
-        if timeout_ms:
-            reason = "canceling statement due to statement timeout"
-            timer = threading.Timer(timeout_ms / 1000, self.interrupt, [reason])
-            timer.start()
+        self._running = object()
+        timer = self._timer()
         try:
-            yield
+            with self.state.interrupt.running(self.settings.integer("lock_timeout")):
+                yield
         except MillpondError as error:
-            if error.sqlstate is SqlState.QUERY_CANCELED and self._canceled is not None:
-                raise self._canceled from error
+            asked = self.state.interrupt.error
+            if error.sqlstate is SqlState.QUERY_CANCELED and asked is not None:
+                raise asked from error
             raise
         finally:
             self._running = None
             if timer is not None:
                 timer.cancel()
+
+    def _timer(self) -> threading.Timer | None:
+        """What ends the statement when its time is up, or that of its transaction."""
+        limits: list[tuple[float, MillpondError]] = []
+        statement_ms, transaction_ms = (self.settings.integer(name) for name in _TIMEOUTS)
+        if statement_ms:
+            message = "canceling statement due to statement timeout"
+            limits.append((statement_ms / 1000, MillpondError(SqlState.QUERY_CANCELED, message)))
+        if transaction_ms and self.transaction is not None:
+            limits.append((self.block.seconds_left(transaction_ms), transaction_timeout()))
+        if not limits:
+            return None
+        seconds, error = min(limits, key=lambda limit: limit[0])
+        timer = threading.Timer(max(seconds, 0), self._stop, [error])
+        timer.start()
+        return timer
+
+
+_TIMEOUTS = ("statement_timeout", "transaction_timeout")
+
+
+def transaction_timeout() -> MillpondError:
+    return MillpondError(SqlState.TRANSACTION_TIMEOUT, "terminating connection due to transaction timeout")
+
+
+def _controls(statement: Statement) -> bool:
+    """Whether a statement begins or ends a transaction, so that it needs none around it."""
+    return isinstance(statement, Control) and not isinstance(statement, SetTransaction)

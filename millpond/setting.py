@@ -13,10 +13,11 @@ Value = str | int | bool
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting; `choices` restricts a text, `synonyms` are other spellings of its default, `minimum` restricts a
-    number.
+    """One setting; `choices` restricts a text or a boolean, `synonyms` are other spellings of its default, `minimum`
+    restricts a number.
 
-    `spelling` is PostgreSQL's own where it has capitals; a setting that is `reported` is told to clients.
+    `spelling` is PostgreSQL's own where it has capitals; a setting that is `reported` is told to clients; one of a
+    transaction `follows` that of the session until it is set.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Setting:
     minimum: int = 0
     spelling: str = ""
     reported: bool = False
+    follows: str = ""
 
     @property
     def shown_name(self) -> str:
@@ -51,6 +53,20 @@ class Setting:
             raise self._invalid(given, hint=f"Available values: {', '.join(self.choices)}.")
         return text
 
+    def show(self, value: Value) -> str:
+        """A value as `SHOW` prints it: times in the largest unit in which they are whole.
+
+        >>> Setting("statement_timeout", 0, "ms", "").show(300_000)
+        '5min'
+        """
+        if self.unit != "ms" or not value or not isinstance(value, int):
+            return shown(value)
+        unit = max(
+            (unit for unit, size in _MILLISECONDS.items() if unit and value % size == 0),
+            key=lambda one: _MILLISECONDS[one],
+        )
+        return f"{value // _MILLISECONDS[unit]}{unit}"
+
     def _parse_bool(self, given: object) -> bool:
         words = {
             "true": True,
@@ -65,6 +81,8 @@ class Setting:
         word = str(given).lower()
         if word not in words:
             raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, f'parameter "{self.name}" requires a Boolean value')
+        if self.choices and shown(words[word]) not in self.choices:
+            raise self._invalid(given, hint=f"Available values: {', '.join(self.choices)}.")
         return words[word]
 
     def _parse_int(self, given: object) -> int:
@@ -86,6 +104,10 @@ class Setting:
         return MillpondError(
             SqlState.INVALID_PARAMETER_VALUE, f'invalid value for parameter "{self.name}": "{given}"', hint=hint
         )
+
+
+def shown(value: Value) -> str:
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
 _MILLISECONDS = {"": 1, "ms": 1, "s": 1000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}

@@ -36,8 +36,8 @@ class Stores:
                 streams.get(relation)
         return cls(catalog, tables, streams)
 
-    def begin(self, *, read_only: bool = False) -> Transaction:
-        return Transaction(self.catalog, self.tables, self.streams, read_only=read_only)
+    def begin(self) -> Transaction:
+        return Transaction(self.catalog, self.tables, self.streams)
 
     def close(self) -> None:
         self.streams.close()

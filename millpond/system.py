@@ -9,11 +9,12 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from millpond.config import Settings
+from millpond.cursors import Cursors
 from millpond.relation import Column, Relation
 from millpond.run.views import ViewStore
 from millpond.streams import StreamStore
 from millpond.transaction import Transaction
-from millpond.types import BIGINT, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
+from millpond.types import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
 
 Row = tuple[object, ...]
 DATABASE = "pond"
@@ -27,6 +28,7 @@ class SystemContext:
     streams: StreamStore
     views: ViewStore
     settings: Settings
+    cursors: Cursors
 
     def relations(self, *kinds: str) -> list[Relation]:
         relations = sorted(self.transaction.relations.values(), key=lambda relation: relation.name)
@@ -89,6 +91,12 @@ def _settings(context: SystemContext) -> Iterable[Row]:
     for setting in context.settings:
         default = "on" if setting.default is True else "off" if setting.default is False else str(setting.default)
         yield setting.name, context.settings.show(setting.name), setting.unit, default, setting.scope, setting.reason
+
+
+def _cursors(context: SystemContext) -> Iterable[Row]:
+    for cursor in context.cursors:
+        said = cursor.statement
+        yield said.name, said.text, said.hold, said.binary, said.scroll, cursor.created_at
 
 
 _TABLE_TYPES = {"table": "BASE TABLE", "stream": "FOREIGN", "view": "VIEW", "continuous": "VIEW"}
@@ -277,6 +285,19 @@ _ALL = (
             "foreign_table_name": TEXT,
             "option_name": TEXT,
             "option_value": TEXT,
+        },
+    ),
+    _system(
+        "pg_catalog",
+        "pg_cursors",
+        _cursors,
+        {
+            "name": TEXT,
+            "statement": TEXT,
+            "is_holdable": BOOLEAN,
+            "is_binary": BOOLEAN,
+            "is_scrollable": BOOLEAN,
+            "creation_time": TIMESTAMPTZ,
         },
     ),
     _system("information_schema", "schemata", _schemata, {"catalog_name": TEXT, "schema_name": TEXT}),

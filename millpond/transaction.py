@@ -2,6 +2,7 @@
 
 Commit steps, under the catalog's commit lock; a crash between two of them is undone when the pond opens:
 
+0. wait until the streams have room for the rows meant for them: up to here a statement can be canceled
 1. compare what was written with the newest snapshot; the second of two conflicting writers gets 40001
 2. log the new versions of the written tables in their Delta logs (nobody looks at them yet)
 3. record all new versions, new and dropped relations in one catalog transaction: they become visible here
@@ -11,12 +12,16 @@ Commit steps, under the catalog's commit lock; a crash between two of them is un
 
 from __future__ import annotations
 
+import copy
 import datetime
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import pyarrow as pa
 
+from millpond import interrupt
 from millpond.catalog import Catalog, Snapshot
 from millpond.errors import MillpondError, SqlState
 from millpond.relation import Column, Relation
@@ -24,6 +29,8 @@ from millpond.roles import Role
 from millpond.stream import StagedAppend
 from millpond.streams import StreamStore
 from millpond.tables import DataFile, TableStore
+
+_numbers = itertools.count(1)
 
 
 @dataclass
@@ -34,14 +41,33 @@ class TableWrite:
     removed: list[DataFile] = field(default_factory=list)
     new_columns: list[Column] = field(default_factory=list)
 
+    def copied(self) -> TableWrite:
+        return TableWrite(list(self.added), list(self.removed), list(self.new_columns))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a transaction had done at some moment, to which it can go back."""
+
+    values: Mapping[str, Any]
+    writes: Mapping[int, TableWrite]
+    staged: int
+
 
 class Transaction:
-    """Use it from one thread; `commit` or `rollback` ends it."""
+    """Use it from one thread; `commit` or `rollback` ends it.
 
-    def __init__(self, catalog: Catalog, tables: TableStore, streams: StreamStore, *, read_only: bool = False) -> None:
+    Files that it stages stay until it ends, also if it replaces them itself: a cursor may read them, and a savepoint
+    may bring them back.
+    """
+
+    _MARKED = ("_changes", "_role_changes", "_created", "_dropped", "_appends", "notifications", "after_commit")
+    """What going back to a mark restores, beside what was written to tables."""
+
+    def __init__(self, catalog: Catalog, tables: TableStore, streams: StreamStore) -> None:
+        self.number: int = next(_numbers)
         self.base: Snapshot = catalog.snapshot
         self.now = datetime.datetime.now(datetime.UTC)
-        self.read_only = read_only
         self.failed = False
         self._catalog, self._tables, self._streams = catalog, tables, streams
         self._changes: dict[str, Relation | None] = {}
@@ -49,8 +75,11 @@ class Transaction:
         self._created: list[Relation] = []
         self._dropped: list[Relation] = []
         self._writes: dict[int, TableWrite] = {}
-        self._appends: dict[int, StagedAppend] = {}
+        self._staged: list[tuple[int, DataFile]] = []
+        self._appends: list[tuple[int, StagedAppend]] = []
+        self._appends_marked = 0
         self._pins: dict[int, Callable[[], None]] = {}
+        self.notifications: dict[tuple[str, str], None] = {}
         self.after_commit: list[Callable[[], object]] = []
 
     # -- reading -------------------------------------------------------------------------------------------
@@ -88,28 +117,23 @@ class Transaction:
     # -- writing -------------------------------------------------------------------------------------------
 
     def create(self, relation: Relation) -> None:
-        self._check_writable()
         self._changes[relation.name] = relation
         self._created.append(relation)
 
     def change(self, relation: Relation) -> None:
         """Replace the catalog's record of a relation."""
-        self._check_writable()
         self._changes[relation.name] = relation
 
     def change_role(self, name: str, role: Role | None) -> None:
         """Create or change a role, or (None) drop it."""
-        self._check_writable()
         self._role_changes[name] = role
 
     def rename(self, relation: Relation, name: str) -> None:
         """Give a relation another name; it keeps its oid and all that belongs to it."""
-        self._check_writable()
         self._changes[relation.name] = None
         self._changes[name] = replace(relation, name=name)
 
     def drop(self, relation: Relation) -> None:
-        self._check_writable()
         self._changes[relation.name] = None
         self._dropped.append(relation)
 
@@ -122,39 +146,63 @@ class Transaction:
         new_columns: Iterable[Column] = (),
     ) -> None:
         """Add staged files to a table, take files away, add columns."""
-        self._check_writable()
         write = self._writes.setdefault(relation.oid, TableWrite())
         gone = set(removed)
         own = [file for file in write.added if file in gone]
-        self._tables.discard(relation.oid, own)
-        write.added = [file for file in write.added if file not in gone] + list(added)
+        new = list(added)
+        self._staged += [(relation.oid, file) for file in new]
+        write.added = [file for file in write.added if file not in gone] + new
         write.removed += [file for file in gone if file not in own]
         write.new_columns += new_columns
 
     def append(self, relation: Relation, rows: pa.Table) -> None:
         """Add rows to a stream when the transaction commits."""
-        self._check_writable()
-        if relation.oid not in self._appends:
-            self._appends[relation.oid] = self._streams.get(relation).stage()
-        self._appends[relation.oid].write(rows)
+        since_mark = self._appends[self._appends_marked :]
+        staged = next((staged for oid, staged in since_mark if oid == relation.oid), None)
+        if staged is None:
+            staged = self._streams.get(relation).stage()
+            self._appends.append((relation.oid, staged))
+        staged.write(rows)
 
-    def _check_writable(self) -> None:
-        if self.read_only:
-            raise MillpondError(SqlState.READ_ONLY_SQL_TRANSACTION, "cannot execute a write in a read-only transaction")
+    # -- going back ----------------------------------------------------------------------------------------
+
+    def mark(self) -> Mark:
+        """This moment, for `return_to`."""
+        self._appends_marked = len(self._appends)
+        writes = {oid: write.copied() for oid, write in self._writes.items()}
+        return Mark({name: copy.copy(getattr(self, name)) for name in self._MARKED}, writes, len(self._staged))
+
+    def return_to(self, mark: Mark) -> None:
+        """Forget all that was done since, and that the transaction failed; one can return to a mark again and again."""
+        self._discard(self._staged[mark.staged :])
+        del self._staged[mark.staged :]
+        for _, staged in self._appends[len(mark.values["_appends"]) :]:
+            staged.discard()
+        for relation in self._created[len(mark.values["_created"]) :]:
+            self._remove(relation)
+        for name, value in mark.values.items():
+            setattr(self, name, copy.copy(value))
+        self._writes = {oid: write.copied() for oid, write in mark.writes.items()}
+        self._appends_marked = len(self._appends)
+        self.failed = False
 
     # -- the end -------------------------------------------------------------------------------------------
 
     def commit(self) -> None:
         """Make everything visible, or nothing; the steps are numbered in the module's docstring."""
         try:
+            for _, staged in self._appends:
+                staged.wait_for_room()
             if self._changes or self._writes or self._role_changes:
-                with self._catalog.commit_lock:
+                with interrupt.holding(self._catalog.commit_lock):
                     self._make_visible(self._resolve_conflicts())
         except BaseException:
             self.rollback()
             raise
-        for staged in self._appends.values():
-            staged.publish()
+        with interrupt.put_off():
+            self._publish()
+        visible = {(oid, file) for oid, write in self._writes.items() for file in write.added}
+        self._discard([staged for staged in self._staged if staged not in visible])
         for relation in self._dropped:
             self._remove(relation)
         for action in self.after_commit:
@@ -163,13 +211,27 @@ class Transaction:
 
     def rollback(self) -> None:
         """Forget everything."""
-        for oid, write in self._writes.items():
-            self._tables.discard(oid, write.added)
-        for staged in self._appends.values():
+        self._discard(self._staged)
+        for _, staged in self._appends:
             staged.discard()
         for relation in self._created:
             self._remove(relation)
         self._release()
+
+    def _publish(self) -> None:
+        """Step 4: the rows for each stream, at once also if savepoints were set between them."""
+        first: dict[int, StagedAppend] = {}
+        for oid, staged in self._appends:
+            if oid in first:
+                first[oid].take_over(staged)
+            else:
+                first[oid] = staged
+        for staged in first.values():
+            staged.publish()
+
+    def _discard(self, staged: Iterable[tuple[int, DataFile]]) -> None:
+        for oid, file in staged:
+            self._tables.discard(oid, [file])
 
     def _resolve_conflicts(self) -> dict[str, Relation | None]:
         """Step 1: the changes, rebased on the newest snapshot where that is safe."""
@@ -231,8 +293,8 @@ class Transaction:
     def _release(self) -> None:
         for release in self._pins.values():
             release()
-        self._pins, self._changes, self._writes, self._appends = {}, {}, {}, {}
-        self._created, self._dropped, self._role_changes = [], [], {}
+        self._pins, self._changes, self._writes, self._role_changes = {}, {}, {}, {}
+        self._created, self._dropped, self._appends, self._staged = [], [], [], []
 
 
 def _conflict(name: str, kind: str = "Relation") -> MillpondError:

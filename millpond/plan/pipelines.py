@@ -7,7 +7,7 @@ All are plain, immutable data that print as Spark SQL; running them is the busin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -177,9 +177,13 @@ def relations_read(tree: exp.Expr) -> tuple[Relation, ...]:
 
 
 def _printed(tree: exp.Expr, spark_names: Mapping[str, str]) -> str:
-    made = translate(tree, Translation(by_name(spark_names), _no_constant))
+    made = translate(tree, Translation(by_name(spark_names), _no_constant, _no_call))
     return spark_text(unambiguous_aliases(made))
 
 
 def _no_constant(name: str) -> datetime | str:
     raise InternalError(f"{name} stands below a grouping of a stream")
+
+
+def _no_call(name: str, arguments: Sequence[str | None]) -> str | None:  # noqa: ARG001
+    raise AssertionError(f"{name} is volatile, and refused below a grouping")

@@ -61,8 +61,12 @@ class Maintainer:
         end = self.stream.stats().end_tid
         with self.lock:
             self._states = [state for state in self._states if not state.closed]
-            if any(self._offset(state) < end for state in self._states):
+            if self.is_behind(end):
                 self._tick()
+
+    def is_behind(self, end: int) -> bool:
+        """Whether some state has yet to take a tuple before `end`."""
+        return any(self._offset(state) < end for state in list(self._states) if not state.closed)
 
     def compact(self) -> None:
         """Merge the parts of states that have many, while nothing else is to be done."""

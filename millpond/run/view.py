@@ -18,6 +18,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from millpond import interrupt
 from millpond.errors import MillpondError
 from millpond.files import Pins
 from millpond.plan.pipelines import SplitPlan
@@ -117,7 +118,7 @@ class ContinuousView:
 
         `live` are the tables above its groupings, `token` tells their versions.
         """
-        with self.lock:
+        with interrupt.holding(self.lock):
             if self.error is not None:
                 raise self.error
             ends = {oid: int(stream.stats().end_tid) for oid, stream in self.streams.items()}

@@ -21,6 +21,7 @@ from millpond.run.maintainer import Maintainer
 from millpond.run.new_tuples import LinkedChunks
 from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
+from millpond.run.waited_ticks import WaitedTicks
 from millpond.spark.runner import Input, Runner
 from millpond.state.parts import PartStore
 from millpond.state.records import Failure, Link, StateRecord, ViewRecord
@@ -67,6 +68,7 @@ class ViewStore:
         self._catalog, self._streams, self._runner = catalog, streams, runner
         self._chunk_rows = settings.integer("view_chunk_rows")
         self._lock = threading.Lock()
+        self._waited_ticks = WaitedTicks()
         self._views: dict[int, ContinuousView] = {}
         self._states: dict[int, KeptState] = {}
         self._maintainers: dict[int, Maintainer] = {}
@@ -239,7 +241,7 @@ class ViewStore:
 
     def catch_up(self, stream: int) -> None:
         """Bring all views of a stream, by its oid, to its end."""
-        self._maintainers[stream].catch_up()
+        self._waited_ticks.catch_up(self._maintainers[stream])
 
     def drop(self, oid: int) -> None:
         with self._lock:
@@ -276,6 +278,7 @@ class ViewStore:
         self._wake.set()
         if self._thread is not None:
             self._thread.join()
+        self._waited_ticks.close()
 
     def _start(self) -> None:
         with self._lock:

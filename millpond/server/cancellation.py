@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import itertools
 import secrets
 from collections.abc import Callable
 
@@ -19,13 +18,12 @@ class Cancellations:
     """What each key cancels."""
 
     def __init__(self) -> None:
-        self._numbers = itertools.count(1)
         self._actions: dict[int, tuple[bytes, Callable[[], None]]] = {}
 
-    def register(self, cancel: Callable[[], None], version: int) -> BackendKeyData:
-        """A new key for what `cancel` does."""
+    def register(self, process: int, cancel: Callable[[], None], version: int) -> BackendKeyData:
+        """A new key for what `cancel` does to a session, which is a process to its client."""
         size = _SECRET_BYTES_3_0 if version == PROTOCOL_3_0 else _SECRET_BYTES
-        key = BackendKeyData(next(self._numbers), secrets.token_bytes(size))
+        key = BackendKeyData(process, secrets.token_bytes(size))
         self._actions[key.process] = (key.secret, cancel)
         return key
 

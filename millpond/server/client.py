@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from millpond.config import Settings
-from millpond.errors import MillpondError, SqlState
 from millpond.result import Notice
 from millpond.server.inbox import Inbox
 from millpond.server.outbox import Outbox
 from millpond.server.prepared import Prepared
 from millpond.server.reports import is_wanted, notice_response
 from millpond.session import Session
-from millpond.sql.statements import Commit, Rollback, Statement
+from millpond.sql.statements import Statement
 from millpond.statements.execution import no_prepared_statement
 from millpond.wire.backend import FAILED, IDLE, IN_TRANSACTION
 
@@ -42,11 +41,8 @@ class Client:
         return FAILED if transaction.failed else IN_TRANSACTION
 
     def check_transaction(self, statement: Statement | None) -> None:
-        """In a transaction that failed, nothing but its end is accepted."""
-        ends = statement is None or isinstance(statement, Commit | Rollback)
-        if self.transaction_status == FAILED and not ends:
-            message = "current transaction is aborted, commands ignored until end of transaction block"
-            raise MillpondError(SqlState.IN_FAILED_SQL_TRANSACTION, message)
+        """In a transaction that failed, nothing but its end or a way back is accepted."""
+        self.session.block.check_accepts(statement)
 
     def spill_directory(self) -> Path:
         """A path that is free, for one result."""

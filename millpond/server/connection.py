@@ -16,10 +16,11 @@ from millpond.errors import MillpondError, SqlState
 from millpond.server.authentication import Identity
 from millpond.server.client import Client
 from millpond.server.dialogue import Dialogue
+from millpond.server.idle import idle_limit
 from millpond.server.inbox import Inbox
 from millpond.server.outbox import Outbox
 from millpond.server.reports import as_sql_error, error_response
-from millpond.server.startup import Opening, apply_settings, identity_parameters, read_startup
+from millpond.server.startup import Opening, identity_parameters, read_startup
 from millpond.session import Session
 from millpond.wire.backend import IDLE, Authentication, BackendKeyData, ReadyForQuery
 from millpond.wire.decoder import Decoder
@@ -124,9 +125,9 @@ class Connection:
     async def _begin(self, opening: Opening, identity: Identity) -> None:
         pond = self._listener.pond
         self._session = session = pond.new_session(identity.user, superuser=identity.superuser)
-        key = self._listener.cancellations.register(self.cancel, opening.version)
+        key = self._listener.cancellations.register(session.state.number, self.cancel, opening.version)
         try:
-            apply_settings(session.settings, opening.settings)
+            session.settings.start_with(opening.settings)
             await self._serve(session, key)
         finally:
             self._session = None
@@ -143,6 +144,7 @@ class Connection:
         ready = ReadyForQuery(IDLE)
         await self._send(Authentication(), *parameters, *dialogue.parameters(), key, ready)
         reading = asyncio.create_task(self._read_ahead(inbox))
+        session.state.mailbox.on_arrival = self._wake
         try:
             while not dialogue.ended:
                 await self._wait_for_client(session)
@@ -154,15 +156,14 @@ class Connection:
             dialogue.close()
 
     async def _wait_for_client(self, session: Session) -> None:
-        """Until there is something to answer. Not for ever, inside a transaction or when the server stops."""
-        idle_ms = session.settings.integer("idle_in_transaction_session_timeout")
-        limited = idle_ms > 0 and session.transaction is not None
+        """Until there is something to answer or to tell. Not for ever, if a setting says so or the server stops."""
+        limit = idle_limit(session)
         try:
-            async with asyncio.timeout(idle_ms / 1000 if limited else None):
+            async with asyncio.timeout(limit.seconds if limit else None):
                 await self._woken.wait()
         except TimeoutError:
-            message = "terminating connection due to idle-in-transaction timeout"
-            raise MillpondError(SqlState.IDLE_IN_TRANSACTION_SESSION_TIMEOUT, message) from None
+            assert limit is not None
+            raise limit.error from None
         if self._stopping:
             message = "terminating connection due to administrator command"
             raise MillpondError(SqlState.ADMIN_SHUTDOWN, message)
@@ -193,6 +194,10 @@ class Connection:
         self._woken.set()
         if failure is None:
             self.cancel("canceling statement because the client closed the connection")
+
+    def _wake(self) -> None:
+        with suppress(RuntimeError):  # the loop has ended, and with it all connections
+            self._loop.call_soon_threadsafe(self._woken.set)
 
     def _make_room(self) -> None:
         self._loop.call_soon_threadsafe(self._room.set)

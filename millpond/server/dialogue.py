@@ -13,12 +13,12 @@ from millpond.server.portal import Portal
 from millpond.server.reports import as_sql_error, error_response
 from millpond.server.script import read_script
 from millpond.wire import frontend as f
-from millpond.wire.backend import EmptyQueryResponse, ParameterStatus, ReadyForQuery
+from millpond.wire.backend import EmptyQueryResponse, NotificationResponse, ParameterStatus, ReadyForQuery
 from millpond.wire.fields import violation
 from millpond.wire.message import Message
 
-_FATAL = (SqlState.PROTOCOL_VIOLATION, SqlState.CONNECTION_FAILURE)
-"""Behind these nothing that the client sends can be trusted, or nobody is there."""
+_FATAL = (SqlState.PROTOCOL_VIOLATION, SqlState.CONNECTION_FAILURE, SqlState.TRANSACTION_TIMEOUT)
+"""Behind these nothing that the client sends can be trusted, or nobody is there, or it is to go."""
 
 
 class Dialogue:
@@ -56,6 +56,7 @@ class Dialogue:
         try:
             while not self.ended and (message := self.client.inbox.take()) is not None:
                 self._answer(message)
+            self._tell_notifications()
         except ConnectionError:
             self.ended = True
         except Exception as error:
@@ -117,7 +118,15 @@ class Dialogue:
         if self.client.session.transaction is None:
             self._extended.close_portals()
         self._report_changes()
+        self._tell_notifications()
         self.client.outbox.add(ReadyForQuery(self.client.transaction_status))
+
+    def _tell_notifications(self) -> None:
+        """Pass on what has arrived, unless a transaction is open: then it waits for its end."""
+        session = self.client.session
+        if session.transaction is None:
+            for one in session.state.mailbox.take():
+                self.client.outbox.add(NotificationResponse(one.process, one.channel, one.payload))
 
     def _fail(self, error: MillpondError, message: Message) -> None:
         """A failed simple query is over; after a failure in a pipeline all is skipped up to its Sync."""

@@ -11,7 +11,7 @@ from millpond.server.bulk_insert import Repetition, insert_together, repetitions
 from millpond.server.client import Client
 from millpond.server.portal import Portal
 from millpond.server.prepared import Prepared, prepare
-from millpond.server.types import TEXT_FORMAT, field_of
+from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, field_of
 from millpond.wire.backend import (
     BindComplete,
     CloseComplete,
@@ -34,6 +34,8 @@ class ExtendedQuery:
         self._statements = client.prepared
         self._portals: dict[str, Portal | None] = {}
         self._inserts: dict[str, Bind] = {}
+        self._cursors = client.session.state.cursors
+        self._cursors.is_taken = self._portals.__contains__
 
     # -- one method for each message -----------------------------------------------------------------------------
 
@@ -50,8 +52,8 @@ class ExtendedQuery:
 
     def bind(self, message: Bind) -> None:
         prepared = self._statement(message.statement)
-        if message.portal != UNNAMED and message.portal in self._portals:
-            raise MillpondError(SqlState.DUPLICATE_CURSOR, f'cursor "{message.portal}" already exists')
+        if message.portal != UNNAMED:
+            self._cursors.check_free(message.portal)
         self._close_portal(message.portal)
         with self._client.session.statement(prepared.offset):
             self._client.check_transaction(prepared.statement)
@@ -67,6 +69,11 @@ class ExtendedQuery:
     def describe(self, message: Describe) -> None:
         if message.kind == b"S":
             self._describe_statement(self._statement(message.name))
+            return
+        if message.name in self._cursors:
+            cursor = self._cursors.get(message.name)
+            format = BINARY_FORMAT if cursor.statement.binary else TEXT_FORMAT
+            self._client.outbox.add(RowDescription(tuple(field_of(column, format) for column in cursor.columns)))
             return
         portal = self._portal(message.name)
         if portal is None:
@@ -88,6 +95,8 @@ class ExtendedQuery:
     def close(self, message: Close) -> None:
         if message.kind == b"S":
             self._statements.pop(message.name, None)
+        elif message.name in self._cursors:
+            self._cursors.close(message.name)
         else:
             self._close_portal(message.name)
         self._client.outbox.add(CloseComplete())

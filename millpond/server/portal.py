@@ -15,6 +15,7 @@ from millpond.server.client import Client
 from millpond.server.copy_files import CopyInput, CopyOutput
 from millpond.server.rows import encode_rows
 from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, field_of
+from millpond.sql.session_records import Fetch
 from millpond.sql.statements import Copy, Query, Statement
 from millpond.statements.execution import Request
 from millpond.wire.backend import (
@@ -69,6 +70,7 @@ class Portal:
                 return
             self._start(alone=alone)
             if not described and self._columns:
+                self._formats = [self._own_format()] * len(self._columns)
                 self._send_columns(self._columns)
             if self._columns:
                 self._send_rows(rows_max)
@@ -95,12 +97,18 @@ class Portal:
     def _start(self, *, alone: bool) -> None:
         if self._result is not None:
             return
-        request = Request(lazy=True, remote=True, deallocate=self._client.deallocate)
+        request = Request(lazy=True, remote=True, deallocate=self._client.deallocate, spill=self._client.spill)
         self._result = self._client.session.run(self._statement, request, alone=alone)
         self._columns = self._result.columns
         self._formats = _formats(self._formats, len(self._columns))
         memory_bytes_max = self._client.settings.integer("result_memory_bytes")
         self._pieces = self._result.pieces(self._spilled, memory_bytes_max=memory_bytes_max)
+
+    def _own_format(self) -> int:
+        """The format of rows for which the client could not name one."""
+        if isinstance(self._statement, Fetch) and self._client.session.state.cursors.is_binary(self._statement.cursor):
+            return BINARY_FORMAT
+        return TEXT_FORMAT
 
     def _send_columns(self, columns: tuple[ResultColumn, ...] | None) -> None:
         if columns is None:

@@ -36,10 +36,10 @@ def error_response(error: MillpondError, *, fatal: bool = False) -> ErrorRespons
 
 
 def notice_response(notice: Notice) -> NoticeResponse:
-    sqlstate = _NOTICE_SQLSTATES[notice.severity]
+    sqlstate = notice.sqlstate or _NOTICE_SQLSTATES[notice.severity]
     return NoticeResponse({"S": notice.severity, "V": notice.severity, "C": sqlstate, "M": notice.message})
 
 
 def is_wanted(notice: Notice, client_min_messages: str) -> bool:
     """Whether a client wants to hear of it."""
-    return _LEVELS.index(notice.severity.lower()) >= _LEVELS.index(client_min_messages)
+    return _LEVELS.index(notice.severity.lower()) >= _LEVELS.index(client_min_messages.rstrip("12345"))

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.system import DATABASE
 from millpond.wire.backend import NegotiateProtocolVersion, ParameterStatus
@@ -42,11 +41,6 @@ def read_startup(startup: Startup) -> Opening:
     version = min(startup.version, PROTOCOL_NEWEST)
     differs = version != startup.version or unknown
     return Opening(user, version, settings, NegotiateProtocolVersion(version, unknown) if differs else None)
-
-
-def apply_settings(settings: Settings, wanted: Mapping[str, str]) -> None:
-    for name, value in wanted.items():
-        settings.set(name, value)
 
 
 def identity_parameters(user: str, *, superuser: bool) -> list[ParameterStatus]:

@@ -15,7 +15,7 @@ from datetime import date, datetime
 
 from sqlglot import exp
 
-from millpond.errors import InternalError, MillpondError, SqlState
+from millpond.errors import InternalError, MillpondError, SqlState, not_supported
 from millpond.relation import Column, Relation
 from millpond.sql.coercion import assignment, resolve_unknown
 from millpond.sql.context import BoundColumns, Clause, Context
@@ -71,7 +71,7 @@ class BoundQuery:
     def to_spark(self, spark_names: Mapping[str, str]) -> str:
         """Spark SQL with output columns c0, c1, ...; `spark_names` maps each relation's key to a temporary view."""
         types = tuple(column.type for column in self.columns)
-        return query_text(self.tree, types, Translation(by_name(spark_names), self.names.constant))
+        return query_text(self.tree, types, Translation(by_name(spark_names), self.names.constant, self.names.call))
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class BoundExpression:
 
     def to_spark(self, spark_names: Mapping[str, str] | None = None) -> str:
         """The expression as Spark SQL; the relation's columns are qualified with its name."""
-        return expression_text(self.tree, Translation(by_name(spark_names or {}), self.names.constant))
+        return expression_text(self.tree, Translation(by_name(spark_names or {}), self.names.constant, self.names.call))
 
 
 def bind(
@@ -173,3 +173,6 @@ class _NoNames:
 
     def constant(self, name: str) -> datetime | date | str:
         raise InternalError(f"no value for {name} here")
+
+    def call(self, name: str, arguments: Sequence[str | None]) -> str | None:  # noqa: ARG002
+        raise not_supported(f"the function {name} in the definition of a relation")

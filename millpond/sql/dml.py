@@ -47,6 +47,9 @@ class NamesWith:
     def constant(self, name: str) -> datetime | date | str:
         return self.names.constant(name)
 
+    def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
+        return self.names.call(name, arguments)
+
 
 # -- INSERT -------------------------------------------------------------------------------------------------------
 

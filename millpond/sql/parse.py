@@ -19,6 +19,7 @@ from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql import definitions, utility
 from millpond.sql.copy import parse_copy
 from millpond.sql.dialect import PostgresText
+from millpond.sql.messages import read_declare
 from millpond.sql.nodes import fold, position_of
 from millpond.sql.parameters import Parameters
 from millpond.sql.statements import (
@@ -293,8 +294,16 @@ def _replace_view(cursor: TokenCursor, parameters: Parameters | None) -> Stateme
     return _create_view(cursor, parameters, or_replace=True)
 
 
+def _declare(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
+    def query_from(start: int) -> exp.Query:
+        return parse_query(" " * start + cursor.text[start:], parameters)
+
+    return read_declare(cursor, query_from)
+
+
 _BY_WORDS: Sequence[tuple[tuple[str, ...], Callable[[TokenCursor, Parameters | None], Statement]]] = (
     (("COPY",), _copy),
+    (("DECLARE",), _declare),
     (("EXPLAIN",), _explain),
     (("CREATE", "VIEW"), _create_view),
     (("CREATE", "CONTINUOUS", "VIEW"), _create_view),

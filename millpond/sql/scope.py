@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Protocol
@@ -28,6 +28,9 @@ class Names(Protocol):
         """The value, during this statement, of `now` (with a zone), `current_user`, `current_database`,
         `current_schema` or `version`."""
 
+    def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
+        """What a function of the session gives, and does; None is NULL."""
+
 
 @dataclass(frozen=True)
 class NamesAsCreated:
@@ -48,6 +51,9 @@ class NamesAsCreated:
 
     def constant(self, name: str) -> datetime | date | str:
         return self.names.constant(name)
+
+    def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
+        return self.names.call(name, arguments)
 
 
 @dataclass(frozen=True)

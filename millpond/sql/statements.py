@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from millpond.relation import Check, Column, Key
 from millpond.sql.copy import CopyStatement
+from millpond.sql.session_records import SessionStatement
 from millpond.sql.values_parser import InsertValues
 
 QueryTree = exp.Query
@@ -176,53 +177,6 @@ class DropRole:
 
 
 @dataclass(frozen=True)
-class Begin:
-    read_only: bool = False
-
-
-@dataclass(frozen=True)
-class Commit:
-    pass
-
-
-@dataclass(frozen=True)
-class Rollback:
-    pass
-
-
-@dataclass(frozen=True)
-class SetSetting:
-    """`value` is None for DEFAULT."""
-
-    name: str
-    value: str | None
-
-
-@dataclass(frozen=True)
-class ShowSetting:
-    """`name` is "all" for every setting."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class ResetSetting:
-    name: str
-
-
-@dataclass(frozen=True)
-class Deallocate:
-    """Forget a prepared statement, or (None) all of them."""
-
-    name: str | None
-
-
-@dataclass(frozen=True)
-class DiscardAll:
-    """Make the session as it was when it began."""
-
-
-@dataclass(frozen=True)
 class Explain:
     query: exp.Query
     analyze: bool
@@ -260,15 +214,8 @@ Statement = (
     | CreateRole
     | AlterRole
     | DropRole
-    | Begin
-    | Commit
-    | Rollback
-    | SetSetting
-    | ShowSetting
-    | ResetSetting
-    | Deallocate
-    | DiscardAll
     | Explain
     | Vacuum
     | Copy
+    | SessionStatement
 )

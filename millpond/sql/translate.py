@@ -18,6 +18,7 @@ from millpond.sql.casts import plain_cast, rewrite_cast, spark_type
 from millpond.sql.constants import Constants, put_constants
 from millpond.sql.empty_totals import empty_total
 from millpond.sql.nodes import annotate, identifier, note_of, type_of
+from millpond.sql.session_functions import Calls, put_session_calls
 from millpond.sql.spark_calls import rewrite_call
 from millpond.sql.spark_groups import subqueries_above_groups
 from millpond.sql.spark_text import spark_text
@@ -60,15 +61,18 @@ EXPRESSION_PASSES: tuple[Pass, ...] = (
 
 @dataclass(frozen=True)
 class Translation:
-    """What a translation needs besides the tree: Spark's names of the relations, and the statement's constants."""
+    """What a translation needs besides the tree: Spark's names of the relations, the statement's constants, and what
+    functions of the session give."""
 
     relations: Callable[[exp.Table], str]
     constants: Constants
+    calls: Calls
 
 
 def translate(tree: exp.Expr, translation: Translation) -> exp.Expr:
     """The tree after all passes, ready to be printed."""
     made = put_constants(tree.copy(), translation.constants)
+    made = put_session_calls(made, translation.calls)
     for one in (*QUERY_PASSES, *EXPRESSION_PASSES):
         made = one(made)
     return rewrite(made, partial(_name_relation, translation))

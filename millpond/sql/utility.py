@@ -1,4 +1,4 @@
-"""Statements without a query: transactions, settings, streams, DROP, VACUUM. Read token by token."""
+"""Statements without a query, read token by token: streams, views, DROP and VACUUM here, more in files of their own."""
 
 from __future__ import annotations
 
@@ -6,22 +6,14 @@ from collections.abc import Callable
 from typing import Literal
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.sql import definitions, roles
+from millpond.sql import definitions, messages, roles, settings, transactions
 from millpond.sql.statements import (
-    Begin,
-    Commit,
     CreateStream,
-    Deallocate,
-    DiscardAll,
     Drop,
     ExplainSplit,
     Name,
     RefreshView,
     RenameView,
-    ResetSetting,
-    Rollback,
-    SetSetting,
-    ShowSetting,
     Statement,
     Vacuum,
     VerifyView,
@@ -42,107 +34,6 @@ def relation_name(cursor: TokenCursor) -> Name:
     position = cursor.position
     first = cursor.identifier()
     return Name(cursor.identifier(), first, position) if cursor.accept(".") else Name(first, None, position)
-
-
-def _begin(cursor: TokenCursor) -> Statement:
-    cursor.accept("WORK") or cursor.accept("TRANSACTION")
-    read_only = False
-    while not cursor.at_end:
-        if cursor.accept("ISOLATION", "LEVEL"):
-            level = _isolation_level(cursor)
-            if level == "SERIALIZABLE":
-                raise not_supported("isolation level serializable", hint="Transactions have snapshot isolation.")
-        elif cursor.accept("READ", "ONLY"):
-            read_only = True
-        elif not (cursor.accept("READ", "WRITE") or cursor.accept("DEFERRABLE") or cursor.accept("NOT", "DEFERRABLE")):
-            cursor.end()
-        cursor.accept(",")
-    return Begin(read_only)
-
-
-def _isolation_level(cursor: TokenCursor) -> str:
-    for words in (("SERIALIZABLE",), ("REPEATABLE", "READ"), ("READ", "COMMITTED"), ("READ", "UNCOMMITTED")):
-        if cursor.accept(*words):
-            return " ".join(words)
-    raise cursor.error()
-
-
-def _commit(cursor: TokenCursor) -> Statement:
-    cursor.accept("WORK") or cursor.accept("TRANSACTION")
-    cursor.end()
-    return Commit()
-
-
-def _rollback(cursor: TokenCursor) -> Statement:
-    cursor.accept("WORK") or cursor.accept("TRANSACTION")
-    if cursor.accept("TO"):
-        raise not_supported("ROLLBACK TO SAVEPOINT")
-    cursor.end()
-    return Rollback()
-
-
-def _no_savepoints(_cursor: TokenCursor) -> Statement:
-    raise not_supported("SAVEPOINT")
-
-
-def _set(cursor: TokenCursor) -> Statement:
-    if cursor.accept("TRANSACTION") or cursor.accept("CONSTRAINTS"):
-        raise not_supported("this form of SET")
-    if cursor.accept("LOCAL"):
-        raise not_supported("SET LOCAL", hint="SET lasts until the session ends or RESET.")
-    cursor.accept("SESSION")
-    if cursor.accept("TIME", "ZONE"):
-        return SetSetting("timezone", _value(cursor))
-    name = _setting_name(cursor)
-    if not cursor.accept("="):
-        cursor.expect("TO")
-    return SetSetting(name, _value(cursor))
-
-
-def _value(cursor: TokenCursor) -> str | None:
-    """One value: a string, a word or a number with its unit; None for DEFAULT."""
-    if cursor.accept("DEFAULT"):
-        cursor.end()
-        return None
-    sign = "-" if cursor.accept("-") else ""
-    token = cursor.next()
-    cursor.end()
-    return sign + token.text
-
-
-def _setting_name(cursor: TokenCursor) -> str:
-    name = cursor.identifier()
-    while cursor.accept("."):
-        name = f"{name}.{cursor.identifier()}"
-    return name
-
-
-def _show(cursor: TokenCursor) -> Statement:
-    if cursor.accept("TRANSACTION", "ISOLATION", "LEVEL"):
-        name = "transaction_isolation"
-    else:
-        name = "timezone" if cursor.accept("TIME", "ZONE") else _setting_name(cursor)
-    cursor.end()
-    return ShowSetting(name)
-
-
-def _reset(cursor: TokenCursor) -> Statement:
-    name = _setting_name(cursor)
-    cursor.end()
-    return ResetSetting(name)
-
-
-def _deallocate(cursor: TokenCursor) -> Statement:
-    cursor.accept("PREPARE")
-    name = None if cursor.accept("ALL") else cursor.identifier()
-    cursor.end()
-    return Deallocate(name)
-
-
-def _discard(cursor: TokenCursor) -> Statement:
-    cursor.expect("ALL")
-    cursor.end()
-    return DiscardAll()
 
 
 def _vacuum(cursor: TokenCursor) -> Statement:
@@ -267,19 +158,9 @@ def _drop(cursor: TokenCursor) -> Statement:
 
 
 _HANDLERS: tuple[tuple[tuple[str, ...], Callable[[TokenCursor], Statement]], ...] = (
-    (("BEGIN",), _begin),
-    (("START", "TRANSACTION"), _begin),
-    (("COMMIT",), _commit),
-    (("END",), _commit),
-    (("ROLLBACK",), _rollback),
-    (("ABORT",), _rollback),
-    (("SAVEPOINT",), _no_savepoints),
-    (("RELEASE",), _no_savepoints),
-    (("SET",), _set),
-    (("SHOW",), _show),
-    (("RESET",), _reset),
-    (("DEALLOCATE",), _deallocate),
-    (("DISCARD",), _discard),
+    *transactions.HANDLERS,
+    *settings.HANDLERS,
+    *messages.HANDLERS,
     (("VACUUM",), _vacuum),
     (("ALTER", "VIEW"), _alter_view),
     (("VERIFY", "VIEW"), _verify_view),

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from millpond.result import Result
+from millpond.sql import session_records as r
 from millpond.sql import statements as s
-from millpond.statements import continuous, define, roles, settings
+from millpond.statements import continuous, cursors, define, notifications, roles, settings
 from millpond.statements.change import delete, truncate, update
 from millpond.statements.copy import copy
 from millpond.statements.execution import Execution
@@ -38,11 +39,17 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.CreateRole: roles.create,
     s.AlterRole: roles.alter,
     s.DropRole: roles.drop,
-    s.SetSetting: settings.set_setting,
-    s.ShowSetting: settings.show,
-    s.ResetSetting: settings.reset,
-    s.Deallocate: settings.deallocate,
-    s.DiscardAll: settings.discard_all,
+    r.SetSetting: settings.set_setting,
+    r.ShowSetting: settings.show,
+    r.ResetSetting: settings.reset,
+    r.Deallocate: settings.deallocate,
+    r.Discard: settings.discard,
+    r.DeclareCursor: cursors.declare,
+    r.Fetch: cursors.fetch,
+    r.CloseCursor: cursors.close,
+    r.Listen: notifications.listen,
+    r.Unlisten: notifications.unlisten,
+    r.Notify: notifications.notify,
 }
 
 

@@ -21,6 +21,7 @@ from millpond.run.statics import Statics, key_of
 from millpond.run.view import ContinuousView
 from millpond.run.views import ViewPlan, streams_of
 from millpond.services import Services
+from millpond.session_state import SessionState
 from millpond.spark.runner import FileInput
 from millpond.sql.bind import BoundQuery
 from millpond.sql.statements import CreateView, RefreshView, VerifyView
@@ -72,8 +73,9 @@ def put(
 def reopen(services: Services) -> None:
     """Take up the views of a pond that is being opened, each where its committed state ends."""
     records = services.catalog.views()
-    transaction = services.begin(read_only=True)
-    execution = Execution(services, services.settings, transaction, "millpond-open", True, Request())
+    transaction = services.begin()
+    state = SessionState.of_pond(services.settings)
+    execution = Execution(services, state, transaction, "millpond-open", True, Request())
     known: list[tuple[ViewPlan, ViewRecord]] = []
     unstarted: list[ViewPlan] = []
     for relation in transaction.relations.values():

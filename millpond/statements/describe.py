@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from millpond.result import ResultColumn
+from millpond.sql import session_records as r
 from millpond.sql import statements as s
 from millpond.sql.bind import BoundQuery
 from millpond.sql.dml import alias_of, delete_hits, insert_source, returning_query, update_hits
@@ -65,6 +66,11 @@ def _change(execution: Execution, statement: s.Update | s.Delete) -> Description
     return _described(hits, returned=execution.bind(query))
 
 
+def _fetch(execution: Execution, statement: r.Fetch) -> Description:
+    cursor = execution.state.cursors.get(statement.cursor)
+    return Description() if statement.is_move else Description(cursor.columns)
+
+
 def _described(bound: BoundQuery, *, returned: BoundQuery | None = None) -> Description:
     columns = None if returned is None else tuple(ResultColumn(one.name, one.type) for one in returned.columns)
     trees = [bound.tree] if returned is None else [bound.tree, returned.tree]
@@ -80,5 +86,7 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Description]] = {
     s.Explain: lambda _execution, _statement: Description(EXPLAIN_COLUMNS),
     s.ExplainSplit: lambda _execution, _statement: Description(EXPLAIN_COLUMNS),
     s.VerifyView: lambda _execution, _statement: Description(VERIFY_COLUMNS),
-    s.ShowSetting: lambda _execution, statement: Description(show_columns(statement)),
+    r.ShowSetting: lambda execution, statement: Description(show_columns(execution, statement)),
+    r.DeclareCursor: lambda execution, statement: _described(execution.bind(statement.query)),
+    r.Fetch: _fetch,
 }

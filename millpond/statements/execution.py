@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 
-from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
@@ -21,12 +21,15 @@ from millpond.run.statics import key_of
 from millpond.run.view import Answer
 from millpond.server_settings import SERVER_VERSION
 from millpond.services import Held, Services
+from millpond.session_settings import SessionSettings
+from millpond.session_state import SessionState
 from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, quote
 from millpond.sql.bind import BoundQuery, bind, bind_expression
 from millpond.sql.dml import constant_default, default_query, relation_names, whole_relation
 from millpond.sql.parse import parse_expression, parse_query
 from millpond.sql.scope import NamesAsCreated
 from millpond.sql.statements import Name, QueryTree
+from millpond.statements import session_functions
 from millpond.system import DATABASE, SYSTEM_RELATIONS, SystemContext
 from millpond.transaction import Transaction
 from millpond.types import BOOLEAN
@@ -48,8 +51,9 @@ def no_prepared_statement(name: str | None) -> None:
 
 @dataclass(frozen=True)
 class Request:
-    """How a client wants a statement run: where COPY reads and writes, who is told how far long work is, and whether
-    the rows of a query may wait until they are read. A remote client's COPY may not name any file it likes."""
+    """How a client wants a statement run: where COPY reads and writes, who is told how far long work is, whether the
+    rows of a query may wait until they are read, and where those of a cursor wait that memory does not hold. A remote
+    client's COPY may not name any file it likes."""
 
     stdin: BinaryIO | None = None
     stdout: BinaryIO | None = None
@@ -57,6 +61,7 @@ class Request:
     lazy: bool = False
     remote: bool = False
     deallocate: Callable[[str | None], None] = no_prepared_statement
+    spill: Path | None = None
 
 
 @dataclass
@@ -64,7 +69,7 @@ class Execution:
     """What the functions of this package are given."""
 
     services: Services
-    settings: Settings
+    state: SessionState
     transaction: Transaction
     tag: str
     autocommit: bool
@@ -72,6 +77,10 @@ class Execution:
     user: str = DEFAULT_USER
     superuser: bool = True
     notices: list[Notice] = field(default_factory=list)
+
+    @property
+    def settings(self) -> SessionSettings:
+        return self.state.settings
 
     # -- names: the protocol that binding asks ---------------------------------------------------------------
 
@@ -97,6 +106,10 @@ class Execution:
             "version": _version(),
         }
         return constants[name]
+
+    def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
+        """What a function of the session gives, and does."""
+        return session_functions.call(self, name, arguments)
 
     def find(self, name: Name, *kinds: Kind) -> Relation:
         """The relation that a statement names; an error if it is missing or of another kind."""
@@ -239,7 +252,9 @@ class Execution:
 
     def _input(self, relation: Relation, held: list[Held]) -> Input:
         if relation.kind == "system":
-            context = SystemContext(self.transaction, self.services.streams, self.services.views, self.settings)
+            context = SystemContext(
+                self.transaction, self.services.streams, self.services.views, self.settings, self.state.cursors
+            )
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
         if relation.kind == "continuous":
             return self._live_input(relation, held)[0]

@@ -75,7 +75,8 @@ def insert_literals(execution: Execution, statement: InsertLiterals) -> Result:
 def insert_rows(session: Session, name: str, rows: object) -> int:
     """`Pond.insert`: rows that Python has."""
     schema, _, table = name.rpartition(".")
-    return session.run_directly(lambda execution: _insert_python(execution, Name(table, schema or None), rows))
+    target = Name(table, schema or None)
+    return session.run_directly(lambda execution: _insert_python(execution, target, rows), "INSERT")
 
 
 def insert_query(execution: Execution, relation: Relation, query: QueryTree) -> int:

@@ -1,21 +1,20 @@
-"""SET, SHOW and RESET."""
+"""SET, SHOW, RESET, DEALLOCATE and DISCARD."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
-from millpond.config import find
-from millpond.result import Result, ResultColumn
-from millpond.sql.statements import Deallocate, DiscardAll, ResetSetting, SetSetting, ShowSetting
+from millpond.errors import MillpondError, SqlState
+from millpond.result import Notice, Result, ResultColumn
+from millpond.sql.session_records import Deallocate, Discard, ResetSetting, SetSetting, ShowSetting
 from millpond.statements.execution import Execution
 from millpond.types import TEXT
 
 
 def set_setting(execution: Execution, statement: SetSetting) -> Result:
-    if statement.value is None:
-        execution.settings.reset(statement.name)
-    else:
-        execution.settings.set(statement.name, statement.value)
+    if statement.local and execution.autocommit:
+        execution.notices.append(Notice("SET LOCAL can only be used in transaction blocks", "WARNING", "25P01"))
+    execution.settings.change(statement.name, statement.value, local=statement.local)
     return Result("SET")
 
 
@@ -33,20 +32,29 @@ def deallocate(execution: Execution, statement: Deallocate) -> Result:
     return Result("DEALLOCATE ALL" if statement.name is None else "DEALLOCATE")
 
 
-def discard_all(execution: Execution, _statement: DiscardAll) -> Result:
-    execution.request.deallocate(None)
-    execution.settings.reset_all()
-    return Result("DISCARD ALL")
+def discard(execution: Execution, statement: Discard) -> Result:
+    """DISCARD ALL makes the session as it was when it began; of what else it can name there is nothing."""
+    if statement.what == "ALL":
+        if not execution.autocommit:
+            message = "DISCARD ALL cannot run inside a transaction block"
+            raise MillpondError(SqlState.ACTIVE_SQL_TRANSACTION, message)
+        execution.request.deallocate(None)
+        execution.settings.reset_all()
+        execution.state.cursors.close_all()
+        execution.services.switchboard.unlisten(execution.state.mailbox)
+    return Result(f"DISCARD {statement.what}")
 
 
-def show_columns(statement: ShowSetting) -> tuple[ResultColumn, ...]:
+def show_columns(execution: Execution, statement: ShowSetting) -> tuple[ResultColumn, ...]:
     """What SHOW returns."""
-    names = ["name", "setting", "description"] if statement.name == "all" else [find(statement.name).shown_name]
+    names = ["name", "setting", "description"]
+    if statement.name != "all":
+        names = [execution.settings.find(statement.name).shown_name]
     return tuple(ResultColumn(name, TEXT) for name in names)
 
 
 def show(execution: Execution, statement: ShowSetting) -> Result:
-    settings, columns = execution.settings, show_columns(statement)
+    settings, columns = execution.settings, show_columns(execution, statement)
     if statement.name == "all":
         rows = [[setting.name, settings.show(setting.name), setting.reason] for setting in settings]
     else:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from millpond import interrupt
 from millpond.stream.options import Tid
 
-WAIT_STEP_S = 0.5
-"""How often a waiting writer looks whether the stream was closed meanwhile."""
+WAIT_STEP_S = 0.1
+"""How often a waiting writer looks whether the stream was closed or its statement canceled meanwhile."""
 
 
 class Follower:
@@ -68,6 +69,7 @@ class Followers:
             self.waits += 1
             while (floor := self.floor) is not None and is_full(floor):
                 check_open()
+                interrupt.check()
                 if self.on_full is not None:
                     self.on_full()
                 self._changed.wait(WAIT_STEP_S)

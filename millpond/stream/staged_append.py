@@ -52,6 +52,26 @@ class StagedAppend:
             self.discard()
             raise write_failure(self._core.name, error) from error
 
+    def take_over(self, later: StagedAppend) -> None:
+        """Add the rows of a later append to the same stream, which is over then."""
+        self._check_open()
+        try:
+            if later._files and self._buffered_rows:
+                self._spill()
+            self._files += later._files
+            later._files.clear()
+            for part in later._buffer:
+                self._take(part)
+        except OSError as error:
+            self.discard()
+            raise write_failure(self._core.name, error) from error
+        finally:
+            later.discard()
+
+    def wait_for_room(self) -> None:
+        """Wait until readers that must not be overrun leave room, so that publishing need not."""
+        self._core.followers.wait_for_room(self._core.is_full_from, self._core.check_open)
+
     def publish(self) -> TidRange:
         """Make all rows visible at once, under consecutive tids; a failure discards everything."""
         self._check_open()

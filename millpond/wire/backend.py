@@ -211,6 +211,23 @@ class NoticeResponse(_Report):
 
 
 @dataclass(frozen=True)
+class NotificationResponse(Message):
+    """Somebody notified a channel that the client listens to."""
+
+    code: ClassVar[bytes] = b"A"
+    process: int
+    channel: str
+    payload: str
+
+    @classmethod
+    def read(cls, reader: Reader) -> Self:
+        return cls(reader.int32(), reader.string(), reader.string())
+
+    def body(self) -> bytes:
+        return fields.int32(self.process) + fields.string(self.channel) + fields.string(self.payload)
+
+
+@dataclass(frozen=True)
 class _CopyResponse(Message):
     """COPY begins; `format` is 1 for binary, and so is that of each column."""
 
@@ -281,6 +298,6 @@ BACKEND: dict[bytes, type[Message]] = {
         *(Authentication, ParameterStatus, BackendKeyData, NegotiateProtocolVersion, ReadyForQuery, RowDescription),
         *(DataRow, ParameterDescription, CommandComplete, ErrorResponse, NoticeResponse, CopyInResponse),
         *(CopyOutResponse, CopyData, CopyDone, ParseComplete, BindComplete, CloseComplete, NoData),
-        *(PortalSuspended, EmptyQueryResponse),
+        *(PortalSuspended, EmptyQueryResponse, NotificationResponse),
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from millpond.relation import STREAM_COLUMNS, Column, Key, Kind, Relation
@@ -102,3 +103,6 @@ class Names:
 
     def constant(self, name: str) -> datetime | str:
         return datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC) if name == "now" else name
+
+    def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
+        return f"{name}({', '.join(str(argument) for argument in arguments)})"

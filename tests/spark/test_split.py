@@ -76,6 +76,9 @@ class Names:
     def constant(self, name: str) -> datetime | str:
         return datetime(2024, 5, 6, tzinfo=UTC) if name == "now" else name
 
+    def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
+        return f"{name}({', '.join(str(argument) for argument in arguments)})"
+
 
 class Rig:
     """A pond with rows in its streams, and the same rows as files to cut into chunks."""

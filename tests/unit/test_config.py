@@ -52,9 +52,9 @@ def test_layers() -> None:
     assert session.integer("stream_capacity") == 5
     assert session.integer("statement_timeout") == 1000
     session.set("STATEMENT_TIMEOUT", "3s")
-    assert (session.show("statement_timeout"), pond.show("statement_timeout")) == ("3000", "1000")
+    assert (session.show("statement_timeout"), pond.show("statement_timeout")) == ("3s", "1s")
     session.reset("statement_timeout")
-    assert session.show("statement_timeout") == "1000"
+    assert session.show("statement_timeout") == "1s"
 
 
 def test_a_setting_of_the_pond_is_not_for_set() -> None:

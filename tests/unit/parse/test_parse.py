@@ -6,6 +6,7 @@ import pytest
 
 from millpond.errors import MillpondError
 from millpond.relation import Check, Column, Key
+from millpond.sql import session_records as r
 from millpond.sql import statements as s
 from millpond.sql.parameters import Parameters
 from millpond.sql.parse import parse, split
@@ -15,19 +16,22 @@ from millpond.types import INTEGER, TEXT, TIMESTAMPTZ, numeric
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("BEGIN", s.Begin()),
-        ("begin isolation level repeatable read, read only", s.Begin(read_only=True)),
-        ("START TRANSACTION", s.Begin()),
-        ("COMMIT WORK", s.Commit()),
-        ("END", s.Commit()),
-        ("ABORT", s.Rollback()),
-        ("SET stream_scan = 'snapshot'", s.SetSetting("stream_scan", "snapshot")),
-        ("SET SESSION statement_timeout TO 500", s.SetSetting("statement_timeout", "500")),
-        ("SET TIME ZONE 'UTC'", s.SetSetting("timezone", "UTC")),
-        ("SET x = DEFAULT", s.SetSetting("x", None)),
-        ("SET x = -5", s.SetSetting("x", "-5")),
-        ("SHOW ALL", s.ShowSetting("all")),
-        ("RESET Statement_Timeout", s.ResetSetting("statement_timeout")),
+        ("BEGIN", r.Begin()),
+        (
+            "begin isolation level repeatable read, read only",
+            r.Begin({"transaction_isolation": "repeatable read", "transaction_read_only": "on"}),
+        ),
+        ("START TRANSACTION", r.Begin()),
+        ("COMMIT WORK", r.Commit()),
+        ("END", r.Commit()),
+        ("ABORT", r.Rollback()),
+        ("SET stream_scan = 'snapshot'", r.SetSetting("stream_scan", "snapshot")),
+        ("SET SESSION statement_timeout TO 500", r.SetSetting("statement_timeout", "500")),
+        ("SET TIME ZONE 'UTC'", r.SetSetting("timezone", "UTC")),
+        ("SET x = DEFAULT", r.SetSetting("x", None)),
+        ("SET x = -5", r.SetSetting("x", "-5")),
+        ("SHOW ALL", r.ShowSetting("all")),
+        ("RESET Statement_Timeout", r.ResetSetting("statement_timeout")),
         ("VACUUM FULL public.t", s.Vacuum(s.Name("t", "public", 13), full=True)),
         ("VACUUM", s.Vacuum(None, full=False)),
         (
@@ -169,7 +173,6 @@ def test_syntax_errors(text: str, message: str, position: int | None) -> None:
         ("SELECT 1 INTO t", "0A000", "SELECT INTO"),
         ("INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING", "0A000", "ON CONFLICT"),
         ("BEGIN ISOLATION LEVEL SERIALIZABLE", "0A000", "serializable"),
-        ("SAVEPOINT a", "0A000", "SAVEPOINT"),
         ("CREATE STREAM s (a int) WITH (x = 1, x = 2)", "42601", "provided more than once"),
     ],
 )

@@ -36,8 +36,8 @@ def test_other_options_are_refused(options: str) -> None:
 def test_a_key_cancels_its_own_connection_only() -> None:
     canceled: list[str] = []
     cancellations = Cancellations()
-    one = cancellations.register(lambda: canceled.append("one"), PROTOCOL_3_0)
-    other = cancellations.register(lambda: canceled.append("other"), PROTOCOL_3_2)
+    one = cancellations.register(1, lambda: canceled.append("one"), PROTOCOL_3_0)
+    other = cancellations.register(2, lambda: canceled.append("other"), PROTOCOL_3_2)
     assert (len(one.secret), len(other.secret)) == (4, 32)
     cancellations.cancel(CancelRequest(one.process, other.secret))
     cancellations.cancel(CancelRequest(99, one.secret))

@@ -57,6 +57,7 @@ FROM_SERVERS: st.SearchStrategy[Message] = st.one_of(
     st.builds(backend.CommandComplete, TEXTS),
     st.builds(backend.ErrorResponse, REPORTS),
     st.builds(backend.NoticeResponse, REPORTS),
+    st.builds(backend.NotificationResponse, INT32, TEXTS, TEXTS),
     st.builds(backend.CopyInResponse, st.integers(0, 1), st.integers(0, 5)),
     st.builds(backend.CopyOutResponse, st.integers(0, 1), st.integers(0, 5)),
     st.builds(frontend.CopyData, DATA),

@@ -1,0 +1,50 @@
+"""DECLARE, FETCH, MOVE and CLOSE."""
+
+from __future__ import annotations
+
+import uuid
+
+from millpond.cursors import Cursor
+from millpond.errors import MillpondError, SqlState
+from millpond.result import Result
+from millpond.row_buffer import RowBuffer
+from millpond.sql.session_records import CloseCursor, DeclareCursor, Fetch
+from millpond.statements.execution import Execution
+
+FETCHED_AT_ONCE_MAX = 10_000
+"""Rows that are taken from a cursor before the first is sent. More are sent as they are read, however many."""
+
+
+def declare(execution: Execution, statement: DeclareCursor) -> Result:
+    if execution.autocommit and not statement.hold:
+        message = "DECLARE CURSOR can only be used in transaction blocks"
+        raise MillpondError(SqlState.NO_ACTIVE_SQL_TRANSACTION, message)
+    execution.state.cursors.check_free(statement.name)
+    result = execution.query(statement.query)
+    directory = (execution.request.spill or execution.services.scratch) / f"cursor-{uuid.uuid4().hex}"
+    memory_bytes_max = execution.settings.integer("result_memory_bytes")
+    pieces = result.pieces(directory / "result", memory_bytes_max=memory_bytes_max)
+    rows = RowBuffer(pieces, directory / "kept", memory_bytes_max)
+    cursor = Cursor(statement, result, rows, directory, execution.transaction.now, is_held=execution.autocommit)
+    execution.state.cursors.add(cursor)
+    return Result("DECLARE CURSOR")
+
+
+def fetch(execution: Execution, statement: Fetch) -> Result:
+    """FETCH, and MOVE, which only counts the rows."""
+    cursor = execution.state.cursors.get(statement.cursor)
+    pieces = cursor.fetch(statement)
+    if statement.is_move:
+        return Result("MOVE", rows_changed=sum(piece.num_rows for piece in pieces))
+    result = Result("FETCH", cursor.columns, _rest=pieces, _to_dataframe=execution.services.runner.from_arrow)
+    if statement.count is not None and statement.count <= FETCHED_AT_ONCE_MAX:
+        result.materialise()
+    return result
+
+
+def close(execution: Execution, statement: CloseCursor) -> Result:
+    if statement.name is None:
+        execution.state.cursors.close_all()
+        return Result("CLOSE CURSOR ALL")
+    execution.state.cursors.close(statement.name)
+    return Result("CLOSE CURSOR")

@@ -1,0 +1,46 @@
+"""READ ONLY transactions: which statements they refuse, by the words that PostgreSQL has for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from millpond.errors import MillpondError, SqlState
+from millpond.session_settings import SessionSettings
+from millpond.sql import statements as s
+
+_WRITING: dict[type[Any], str] = {
+    s.Insert: "INSERT",
+    s.InsertLiterals: "INSERT",
+    s.Update: "UPDATE",
+    s.Delete: "DELETE",
+    s.Truncate: "TRUNCATE TABLE",
+    s.CreateTable: "CREATE TABLE",
+    s.CreateTableAs: "CREATE TABLE AS",
+    s.CreateStream: "CREATE FOREIGN TABLE",
+    s.CreateView: "CREATE VIEW",
+    s.RefreshView: "ALTER VIEW",
+    s.RenameView: "ALTER VIEW",
+    s.AddColumn: "ALTER TABLE",
+    s.CreateRole: "CREATE ROLE",
+    s.AlterRole: "ALTER ROLE",
+    s.DropRole: "DROP ROLE",
+}
+
+_DROPS = {"table": "DROP TABLE", "stream": "DROP FOREIGN TABLE", "view": "DROP VIEW"}
+
+
+def check_may_run(settings: SessionSettings, statement: s.Statement) -> None:
+    """Raise if the statement writes and the transaction may not."""
+    command = _WRITING.get(type(statement))
+    if isinstance(statement, s.Drop):
+        command = _DROPS[statement.kind]
+    if isinstance(statement, s.Copy) and statement.copy.direction == "from":
+        command = "COPY FROM"
+    if command is not None:
+        check_may_write(settings, command)
+
+
+def check_may_write(settings: SessionSettings, command: str) -> None:
+    if settings.flag("transaction_read_only"):
+        message = f"cannot execute {command} in a read-only transaction"
+        raise MillpondError(SqlState.READ_ONLY_SQL_TRANSACTION, message)
