@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 
 from millpond.errors import MillpondError, SqlState, closest
-from millpond.server_settings import FIXED_SETTINGS, SERVER_SETTINGS
+from millpond.server_settings import FIXED_SETTINGS, IDENTITY_SETTINGS, SERVER_SETTINGS
 from millpond.setting import Setting, Value
 
 __all__ = ["SETTINGS", "Setting", "Settings", "Value", "find"]
@@ -90,6 +90,7 @@ SETTINGS: dict[str, Setting] = {
         ),
         *FIXED_SETTINGS,
         *SERVER_SETTINGS,
+        *IDENTITY_SETTINGS,
         # -- of a session ------------------------------------------------------------------------------------
         Setting(
             "stream_scan",

@@ -11,12 +11,16 @@ from contextlib import contextmanager
 from millpond import statements
 from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState
+from millpond.privileges.identity import SESSION_AUTHORIZATION, Identity, Login, identify
 from millpond.result import Notice, Result
 from millpond.services import Services
 from millpond.sql.parameters import Parameters, Values
 from millpond.sql.parse import parse, split
 from millpond.sql.statements import (
     Begin,
+    ChangeMembership,
+    ChangeOwner,
+    ChangePrivileges,
     Commit,
     Delete,
     Insert,
@@ -36,6 +40,9 @@ RETRIES_MAX = 20
 CANCEL_INTERVAL_S = 0.1
 """A statement runs one Spark job after the other, and a cancellation reaches only those that run."""
 
+RETRIED = (Insert, InsertLiterals, Update, Delete, Truncate, ChangePrivileges, ChangeMembership, ChangeOwner)
+"""Statements that are run again: they mean the same on what the winner of the conflict left."""
+
 DEFAULT_REQUEST = Request()
 _numbers = itertools.count(1)
 
@@ -43,10 +50,12 @@ _numbers = itertools.count(1)
 class Session:
     """One client's state. A session serves one thread at a time; a pond has as many as are needed."""
 
-    def __init__(self, services: Services, user: str = DEFAULT_USER, *, superuser: bool = True) -> None:
+    def __init__(self, services: Services, user: str = DEFAULT_USER, *, trusted: bool = True) -> None:
         self._services = services
-        self.user, self.superuser = user, superuser
-        self.settings = Settings(services.settings)
+        self.login = Login(user, trusted)
+        from_login = Settings(services.settings)
+        from_login.set(SESSION_AUTHORIZATION, user)
+        self.settings = Settings(from_login)
         self.transaction: Transaction | None = None
         self.tag = f"millpond-session-{next(_numbers)}"
         self._implicit = False
@@ -105,6 +114,10 @@ class Session:
         if self._implicit and self.transaction is not None:
             self._end(commit=commit and not self.transaction.failed)
         self._implicit = False
+
+    def identity(self, *, strict: bool = False) -> Identity:
+        """Who the session is now; with `strict`, an error if its settings name a role that it may not take."""
+        return identify(self.login, self._services.catalog.snapshot.roles, self.settings, strict=strict)
 
     def describe(self, statement: Statement) -> Description:
         """What a statement takes and gives, as the open transaction would see it."""
@@ -167,8 +180,7 @@ class Session:
         try:
             return self._attempt(statement, request)
         except MillpondError as error:
-            again = isinstance(statement, Insert | InsertLiterals | Update | Delete | Truncate)
-            if error.sqlstate is not SqlState.SERIALIZATION_FAILURE or not again:
+            if error.sqlstate is not SqlState.SERIALIZATION_FAILURE or not isinstance(statement, RETRIED):
                 raise
         with self._services.retry_turn:
             for attempt in range(RETRIES_MAX):
@@ -201,8 +213,7 @@ class Session:
         return result
 
     def _execution(self, transaction: Transaction, request: Request, *, autocommit: bool) -> Execution:
-        who = (self.user, self.superuser)
-        return Execution(self._services, self.settings, transaction, self.tag, autocommit, request, *who)
+        return Execution(self._services, self.settings, transaction, self.tag, autocommit, request, self.login)
 
     def _control(self, statement: Begin | Commit | Rollback) -> Result:
         if isinstance(statement, Begin):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.sql import definitions, roles
+from millpond.sql import definitions, grants, roles
 from millpond.sql.statements import (
     Begin,
     Commit,
@@ -31,6 +31,9 @@ from millpond.sql.tokens import TokenCursor
 
 def parse(cursor: TokenCursor) -> Statement | None:
     """The statement, if it starts with the words of one of these; else None, nothing read."""
+    owner_change = grants.parse_owner_change(cursor)
+    if owner_change is not None:
+        return owner_change
     for words, handler in _HANDLERS:
         if cursor.accept(*words):
             return handler(cursor)
@@ -267,6 +270,7 @@ def _drop(cursor: TokenCursor) -> Statement:
 
 
 _HANDLERS: tuple[tuple[tuple[str, ...], Callable[[TokenCursor], Statement]], ...] = (
+    *grants.HANDLERS,
     (("BEGIN",), _begin),
     (("START", "TRANSACTION"), _begin),
     (("COMMIT",), _commit),

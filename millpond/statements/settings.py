@@ -5,6 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from millpond.config import find
+from millpond.errors import MillpondError
+from millpond.privileges.identity import ROLE, SESSION_AUTHORIZATION, identify
 from millpond.result import Result, ResultColumn
 from millpond.sql.statements import Deallocate, DiscardAll, ResetSetting, SetSetting, ShowSetting
 from millpond.statements.execution import Execution
@@ -14,8 +16,15 @@ from millpond.types import TEXT
 def set_setting(execution: Execution, statement: SetSetting) -> Result:
     if statement.value is None:
         execution.settings.reset(statement.name)
-    else:
-        execution.settings.set(statement.name, statement.value)
+        return Result("SET")
+    before = execution.settings.text(find(statement.name).name)
+    execution.settings.set(statement.name, statement.value)
+    if statement.name in (ROLE, SESSION_AUTHORIZATION):
+        try:
+            identify(execution.login, execution.transaction.roles, execution.settings, strict=True)
+        except MillpondError:
+            execution.settings.set(statement.name, before)
+            raise
     return Result("SET")
 
 
