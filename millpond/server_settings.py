@@ -80,3 +80,16 @@ SERVER_SETTINGS = (
     ),
 )
 """Limits, of the pond that is served."""
+
+IDENTITY_SETTINGS = (
+    Setting(
+        "session_authorization",
+        "millpond",
+        "role",
+        "Whom the session acts for: who logged in, unless a superuser said SET SESSION AUTHORIZATION.",
+        scope="session",
+        reported=True,
+    ),
+    Setting("role", "none", "role", "As which role, if it is in it, the session acts: SET ROLE.", scope="session"),
+)
+"""Who a session is; `millpond.privileges.identity` says what comes of them."""

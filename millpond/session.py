@@ -12,6 +12,7 @@ from typing import TypeVar
 from millpond import interrupt, statements
 from millpond.errors import MillpondError, SqlState
 from millpond.notifications import Notification
+from millpond.privileges.identity import SESSION_AUTHORIZATION, Identity, Login, identify
 from millpond.result import Result
 from millpond.services import Services
 from millpond.session_settings import SessionSettings
@@ -19,7 +20,17 @@ from millpond.session_state import SessionState
 from millpond.sql.parameters import Parameters, Values
 from millpond.sql.parse import parse, split
 from millpond.sql.session_records import SessionStatement, SetTransaction
-from millpond.sql.statements import Delete, Insert, InsertLiterals, Statement, Truncate, Update
+from millpond.sql.statements import (
+    ChangeMembership,
+    ChangeOwner,
+    ChangePrivileges,
+    Delete,
+    Insert,
+    InsertLiterals,
+    Statement,
+    Truncate,
+    Update,
+)
 from millpond.statements.describe import Description, describe
 from millpond.statements.execution import DEFAULT_USER, Execution, Request
 from millpond.statements.read_only import check_may_run, check_may_write
@@ -32,6 +43,9 @@ RETRIES_MAX = 20
 CANCEL_INTERVAL_S = 0.1
 """A statement runs one Spark job after the other, and a cancellation reaches only those that run."""
 
+RETRIED = (Insert, InsertLiterals, Update, Delete, Truncate, ChangePrivileges, ChangeMembership, ChangeOwner)
+"""Statements that are run again: they mean the same on what the winner of the conflict left."""
+
 Done = TypeVar("Done")
 
 DEFAULT_REQUEST = Request()
@@ -41,10 +55,11 @@ _numbers = itertools.count(1)
 class Session:
     """One client's state. A session serves one thread at a time; a pond has as many as are needed."""
 
-    def __init__(self, services: Services, user: str = DEFAULT_USER, *, superuser: bool = True) -> None:
+    def __init__(self, services: Services, user: str = DEFAULT_USER, *, trusted: bool = True) -> None:
         self._services = services
-        self.user, self.superuser = user, superuser
+        self.login = Login(user, trusted)
         self.state = SessionState.of_pond(services.settings, next(_numbers))
+        self.settings.start_with({SESSION_AUTHORIZATION: user})
         self.block = TransactionBlock(services.begin, self.state, services.switchboard)
         self.tag = f"millpond-session-{self.state.number}"
         self._running: object | None = None
@@ -111,6 +126,10 @@ class Session:
         if self.block.implicit and self.transaction is not None:
             self.block.end(commit=commit and not self.transaction.failed)
 
+    def identity(self, *, strict: bool = False) -> Identity:
+        """Who the session is now; with `strict`, an error if its settings name a role that it may not take."""
+        return identify(self.login, self._services.catalog.snapshot.roles, self.settings, strict=strict)
+
     def describe(self, statement: Statement) -> Description:
         """What a statement takes and gives, as the open transaction would see it."""
         transaction = self.transaction or self._services.begin()
@@ -163,8 +182,7 @@ class Session:
         try:
             return self._attempt(statement, request)
         except MillpondError as error:
-            again = isinstance(statement, Insert | InsertLiterals | Update | Delete | Truncate)
-            if error.sqlstate is not SqlState.SERIALIZATION_FAILURE or not again:
+            if error.sqlstate is not SqlState.SERIALIZATION_FAILURE or not isinstance(statement, RETRIED):
                 raise
         with interrupt.holding(self._services.retry_turn):
             for attempt in range(RETRIES_MAX):
@@ -205,8 +223,7 @@ class Session:
         return result
 
     def _execution(self, transaction: Transaction, request: Request, *, autocommit: bool) -> Execution:
-        who = (self.user, self.superuser)
-        return Execution(self._services, self.state, transaction, self.tag, autocommit, request, *who)
+        return Execution(self._services, self.state, transaction, self.tag, autocommit, request, self.login)
 
     # -- errors --------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from millpond.config import Settings
 from millpond.cursors import Cursors
+from millpond.privileges.authority import Authority
 from millpond.relation import Column, Relation
 from millpond.run.views import ViewStore
 from millpond.streams import StreamStore
@@ -22,17 +23,19 @@ DATABASE = "pond"
 
 @dataclass(frozen=True)
 class SystemContext:
-    """What the rows are made of."""
+    """What the rows are made of, and for whom: a role is shown only what it may use."""
 
     transaction: Transaction
     streams: StreamStore
     views: ViewStore
     settings: Settings
+    authority: Authority
     cursors: Cursors
 
     def relations(self, *kinds: str) -> list[Relation]:
         relations = sorted(self.transaction.relations.values(), key=lambda relation: relation.name)
-        return [relation for relation in relations if not kinds or relation.kind in kinds]
+        wanted = [relation for relation in relations if not kinds or relation.kind in kinds]
+        return [relation for relation in wanted if self.authority.may_see(relation)]
 
 
 def _streams(context: SystemContext) -> Iterable[Row]:
@@ -128,7 +131,8 @@ def _information_columns(context: SystemContext) -> Iterable[Row]:
 
 def _information_views(context: SystemContext) -> Iterable[Row]:
     for relation in context.relations("view", "continuous"):
-        yield DATABASE, relation.schema, relation.name, relation.definition
+        definition = relation.definition if context.authority.owns(relation) else None
+        yield DATABASE, relation.schema, relation.name, definition
 
 
 def _information_constraints(context: SystemContext) -> Iterable[Row]:

@@ -13,14 +13,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from millpond.errors import MillpondError, SqlState
-from millpond.server.authentication import Identity
+from millpond.privileges.identity import Login
 from millpond.server.client import Client
 from millpond.server.dialogue import Dialogue
 from millpond.server.idle import idle_limit
 from millpond.server.inbox import Inbox
 from millpond.server.outbox import Outbox
 from millpond.server.reports import as_sql_error, error_response
-from millpond.server.startup import Opening, identity_parameters, read_startup
+from millpond.server.startup import Opening, read_startup
 from millpond.session import Session
 from millpond.wire.backend import IDLE, Authentication, BackendKeyData, ReadyForQuery
 from millpond.wire.decoder import Decoder
@@ -92,9 +92,9 @@ class Connection:
             if opening.negotiation is not None:
                 await self._send(opening.negotiation)
             self._listener.check_accepts(self)
-            identity = await self._listener.authenticator.identify(opening.user, self._send, self._receive)
+            login = await self._listener.authenticator.identify(opening.user, self._send, self._receive)
         self._decoder.message_bytes_max = self._settings.integer("message_bytes_max")
-        await self._begin(opening, identity)
+        await self._begin(opening, login)
 
     async def _startup(self) -> Startup | None:
         """The start-up message, after what may come before it; None if the client wanted something else."""
@@ -122,12 +122,13 @@ class Connection:
         if context is not None:
             await self._writer.start_tls(context)
 
-    async def _begin(self, opening: Opening, identity: Identity) -> None:
+    async def _begin(self, opening: Opening, login: Login) -> None:
         pond = self._listener.pond
-        self._session = session = pond.new_session(identity.user, superuser=identity.superuser)
+        self._session = session = pond.new_session(login.user, trusted=login.trusted)
         key = self._listener.cancellations.register(session.state.number, self.cancel, opening.version)
         try:
             session.settings.start_with(opening.settings)
+            session.identity(strict=True)
             await self._serve(session, key)
         finally:
             self._session = None
@@ -140,9 +141,8 @@ class Connection:
         inbox = Inbox(self._settings.integer("input_buffer_bytes"), self._make_room)
         outbox = Outbox(self._transmit, self._settings.integer("output_buffer_bytes"))
         dialogue = Dialogue(Client(session, inbox, outbox, self._listener.spill))
-        parameters = identity_parameters(session.user, superuser=session.superuser)
         ready = ReadyForQuery(IDLE)
-        await self._send(Authentication(), *parameters, *dialogue.parameters(), key, ready)
+        await self._send(Authentication(), *dialogue.parameters(), key, ready)
         reading = asyncio.create_task(self._read_ahead(inbox))
         session.state.mailbox.on_arrival = self._wake
         try:

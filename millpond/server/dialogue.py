@@ -149,7 +149,8 @@ class Dialogue:
 
     def _report_values(self) -> dict[str, str]:
         reported = [setting for setting in SETTINGS.values() if setting.reported]
-        return {setting.shown_name: self.client.settings.show(setting.name) for setting in reported}
+        values = {setting.shown_name: self.client.settings.show(setting.name) for setting in reported}
+        return values | {"is_superuser": "on" if self.client.session.identity().superuser else "off"}
 
     def _report_changes(self) -> None:
         values = self._report_values()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.system import DATABASE
-from millpond.wire.backend import NegotiateProtocolVersion, ParameterStatus
+from millpond.wire.backend import NegotiateProtocolVersion
 from millpond.wire.startup import PROTOCOL_NEWEST, Startup
 
 _PROTOCOL_OPTION = "_pq_."
@@ -41,12 +41,6 @@ def read_startup(startup: Startup) -> Opening:
     version = min(startup.version, PROTOCOL_NEWEST)
     differs = version != startup.version or unknown
     return Opening(user, version, settings, NegotiateProtocolVersion(version, unknown) if differs else None)
-
-
-def identity_parameters(user: str, *, superuser: bool) -> list[ParameterStatus]:
-    """Who the client is, as it is told with the settings."""
-    values = {"is_superuser": "on" if superuser else "off", "session_authorization": user}
-    return [ParameterStatus(name, value) for name, value in values.items()]
 
 
 def _check_database(name: str) -> None:

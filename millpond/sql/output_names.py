@@ -80,6 +80,7 @@ _NAMES: dict[type[exp.Expr], str] = {
     exp.CurrentTimestamp: "current_timestamp",
     exp.Localtimestamp: "localtimestamp",
     exp.CurrentUser: "current_user",
+    exp.CurrentRole: "current_role",
     exp.SessionUser: "session_user",
     exp.CurrentSchema: "current_schema",
     exp.CurrentCatalog: "current_catalog",

@@ -28,6 +28,7 @@ class ParameterTokens(Postgres.Tokenizer):
     """PostgreSQL's tokens, and a mark that begins a parameter."""
 
     SINGLE_TOKENS: ClassVar[dict[str, TokenType]] = {**Postgres.Tokenizer.SINGLE_TOKENS, _MARK: TokenType.PARAMETER}
+    KEYWORDS: ClassVar[dict[str, TokenType]] = {**Postgres.Tokenizer.KEYWORDS, "CURRENT_ROLE": TokenType.CURRENT_ROLE}
 
 
 class _PlainPostgres(Postgres):

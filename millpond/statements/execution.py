@@ -6,15 +6,19 @@ transaction sees and hands the text to Spark.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 
 from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.privileges.authority import Authority
+from millpond.privileges.identity import Identity, Login, identify
+from millpond.privileges.reading import check_reads
 from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
 from millpond.run.statics import key_of
@@ -41,6 +45,8 @@ Progress = Callable[[int, int], None]
 
 DEFAULT_USER = "millpond"
 """Who a session in this process is; a server's clients say who they are."""
+
+IN_PROCESS = Login(DEFAULT_USER, trusted=True)
 
 
 def no_prepared_statement(name: str | None) -> None:
@@ -74,13 +80,35 @@ class Execution:
     tag: str
     autocommit: bool
     request: Request
-    user: str = DEFAULT_USER
-    superuser: bool = True
+    login: Login = IN_PROCESS
     notices: list[Notice] = field(default_factory=list)
 
     @property
     def settings(self) -> SessionSettings:
         return self.state.settings
+
+    # -- who it is run for ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def identity(self) -> Identity:
+        return identify(self.login, self.transaction.roles, self.settings)
+
+    @property
+    def user(self) -> str:
+        return self.identity.user
+
+    @property
+    def superuser(self) -> bool:
+        return self.identity.superuser
+
+    @cached_property
+    def authority(self) -> Authority:
+        """What the user may do."""
+        return Authority(self.user, self.superuser, self.transaction.roles)
+
+    def check_reads(self, bound: BoundQuery, written: Collection[str] = (), *, reader: Authority | None = None) -> None:
+        """Raise unless the user may read what a query reads; every way from a query to its data passes here."""
+        check_reads(self.transaction, reader or self.authority, bound.reads, written)
 
     # -- names: the protocol that binding asks ---------------------------------------------------------------
 
@@ -94,13 +122,17 @@ class Execution:
         return system.relation if system else None
 
     def relation_names(self) -> Iterable[str]:
-        return [*self.transaction.relations, *(name for schema, name in SYSTEM_RELATIONS if schema == "public")]
+        """The names to suggest instead of a wrong one: none that the user may not know of."""
+        known = self.transaction.relations.values()
+        visible = [relation.name for relation in known if self.authority.may_see(relation)]
+        return [*visible, *(name for schema, name in SYSTEM_RELATIONS if schema == "public")]
 
     def constant(self, name: str) -> datetime | date | str:
         """The value of a function that is constant during a statement."""
         constants: dict[str, datetime | date | str] = {
             "now": self.transaction.now,
             "current_user": self.user,
+            "session_user": self.identity.session_user,
             "current_database": DATABASE,
             "current_schema": "public",
             "version": _version(),
@@ -153,12 +185,19 @@ class Execution:
         return bind(parse_query(view.definition), NamesAsCreated(self, view.sees))
 
     def frame(
-        self, bound: BoundQuery, *, own: Mapping[str, FileInput] | None = None, names: Sequence[str] | None = None
+        self,
+        bound: BoundQuery,
+        *,
+        own: Mapping[str, FileInput] | None = None,
+        names: Sequence[str] | None = None,
+        reader: Authority | None = None,
     ) -> Frame:
         """Give the relations of a bound query their data, and the result columns `names` instead of c0, c1, ...
 
-        `own` are files that stand for a relation of that name in this query only.
+        `own` are files that stand for a relation of that name in this query only; `reader` is with whose rights they
+        are read if not with the user's.
         """
+        self.check_reads(bound, own or (), reader=reader)
         inputs: dict[str, Input] = {}
         views: dict[str, str] = {}
         held: list[Held] = []
@@ -186,6 +225,7 @@ class Execution:
         columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
         view = whole_relation(query, self)
         if view is not None and view.kind == "continuous":
+            self.check_reads(bound)
             return self.rows("SELECT", columns, self.view_answer(view).rows)
         return Result("SELECT", columns, _frame=self.frame(bound))
 
@@ -252,9 +292,8 @@ class Execution:
 
     def _input(self, relation: Relation, held: list[Held]) -> Input:
         if relation.kind == "system":
-            context = SystemContext(
-                self.transaction, self.services.streams, self.services.views, self.settings, self.state.cursors
-            )
+            stores = (self.services.streams, self.services.views)
+            context = SystemContext(self.transaction, *stores, self.settings, self.authority, self.state.cursors)
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
         if relation.kind == "continuous":
             return self._live_input(relation, held)[0]
