@@ -28,6 +28,7 @@ from millpond.sql.statements import (
 )
 from millpond.statements.describe import Description, describe
 from millpond.statements.execution import DEFAULT_USER, Execution, Request
+from millpond.statements.system_catalog import SystemCatalog
 from millpond.transaction import Transaction
 
 RETRIES_MAX = 20
@@ -49,6 +50,7 @@ class Session:
         self.settings = Settings(services.settings)
         self.transaction: Transaction | None = None
         self.tag = f"millpond-session-{next(_numbers)}"
+        self._system_catalog = SystemCatalog(self.check_canceled)
         self._implicit = False
         self._canceled: MillpondError | None = None
         self._running: object | None = None
@@ -202,7 +204,9 @@ class Session:
 
     def _execution(self, transaction: Transaction, request: Request, *, autocommit: bool) -> Execution:
         who = (self.user, self.superuser)
-        return Execution(self._services, self.settings, transaction, self.tag, autocommit, request, *who)
+        made = Execution(self._services, self.settings, transaction, self.tag, autocommit, request, *who)
+        made.system_catalog = self._system_catalog
+        return made
 
     def _control(self, statement: Begin | Commit | Rollback) -> Result:
         if isinstance(statement, Begin):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.system import DATABASE
+from millpond.pgcatalog.objects import DATABASE
 from millpond.wire.backend import NegotiateProtocolVersion, ParameterStatus
 from millpond.wire.startup import PROTOCOL_NEWEST, Startup
 

@@ -15,6 +15,8 @@ import pyarrow as pa
 
 from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.pgcatalog.declarations import INFORMATION_SCHEMA, PG_CATALOG
+from millpond.pgcatalog.objects import DATABASE
 from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
 from millpond.run.statics import key_of
@@ -26,8 +28,10 @@ from millpond.sql.bind import BoundQuery, bind, bind_expression
 from millpond.sql.dml import constant_default, default_query, relation_names, whole_relation
 from millpond.sql.parse import parse_expression, parse_query
 from millpond.sql.scope import NamesAsCreated
+from millpond.sql.sqlite.translate import catalog_query
 from millpond.sql.statements import Name, QueryTree
-from millpond.system import DATABASE, SYSTEM_RELATIONS, SystemContext
+from millpond.statements.system_catalog import SystemCatalog, is_declared, system_relation
+from millpond.system import SYSTEM_RELATIONS, SystemContext
 from millpond.transaction import Transaction
 from millpond.types import BOOLEAN
 from millpond.values import from_text
@@ -72,15 +76,17 @@ class Execution:
     user: str = DEFAULT_USER
     superuser: bool = True
     notices: list[Notice] = field(default_factory=list)
+    system_catalog: SystemCatalog = field(default_factory=SystemCatalog)
 
     # -- names: the protocol that binding asks ---------------------------------------------------------------
 
     def relation(self, schema: str | None, name: str) -> Relation | None:
-        """The relation of that name, if there is one."""
-        if schema in (None, "public"):
+        """The relation of that name, if there is one; pg_catalog comes first, as in PostgreSQL."""
+        found = system_relation(schema, name)
+        if found is None and schema in (None, "public"):
             found = self.transaction.relation(name)
-            if found is not None:
-                return found
+        if found is not None:
+            return found
         system = SYSTEM_RELATIONS.get((schema or "public", name))
         return system.relation if system else None
 
@@ -117,7 +123,7 @@ class Execution:
     def check_free(self, name: Name, *, if_not_exists: bool) -> bool:
         """Whether a new relation may take the name; an error unless IF NOT EXISTS was said."""
         if name.schema not in (None, "public"):
-            if name.schema == "information_schema":
+            if name.schema in (PG_CATALOG, INFORMATION_SCHEMA):
                 raise not_supported("a relation in a system schema", position=name.position)
             message = f'schema "{name.schema}" does not exist'
             raise MillpondError(SqlState.UNDEFINED_SCHEMA, message, position=name.position)
@@ -168,7 +174,12 @@ class Execution:
         return self.services.runner.frame(text.format(**views), given, self.tag)
 
     def query(self, query: QueryTree) -> Result:
-        """The result of a query, not yet computed; a view alone needs no Spark once it has its answer."""
+        """The result of a query, not yet computed; a view alone needs no Spark once it has its answer, and a query over
+        the system catalogs never does."""
+        about_catalog = catalog_query(query)
+        if about_catalog is not None:
+            columns = tuple(ResultColumn(*column) for column in about_catalog.columns)
+            return self.rows("SELECT", columns, self.system_catalog.rows(about_catalog, self))
         bound = self.bind(query)
         columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
         view = whole_relation(query, self)
@@ -238,6 +249,8 @@ class Execution:
         return self.services.runner.new_name()
 
     def _input(self, relation: Relation, held: list[Held]) -> Input:
+        if relation.kind == "system" and is_declared(relation):
+            return ArrowInput(self.system_catalog.table(relation, self))
         if relation.kind == "system":
             context = SystemContext(self.transaction, self.services.streams, self.services.views, self.settings)
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
