@@ -120,6 +120,7 @@ SETTINGS: dict[str, Setting] = {
             "timestamptz values are read and shown in this zone; the engine computes in UTC only.",
             scope="session",
             choices=("UTC",),
+            synonyms=("etc/utc", "gmt", "etc/gmt", "z", "zulu", "etc/universal", "etc/uct"),
             spelling="TimeZone",
             reported=True,
         ),

@@ -4,8 +4,8 @@
     types.py           PostgreSQL's types
     declarations.py    both, read
     objects.py         the pond's relations, keys and roles, with oids
-    rows.py, information.py    what stands in the relations
-    functions.py       functions that queries call, such as format_type
+    relation_rows.py, server_rows.py, information.py    what stands in the relations
+    functions.py, text_functions.py, collectors.py      functions that queries call, such as format_type
     database.py        an SQLite database in memory, filled with what a query reads
 
 Queries come as SQLite's SQL from `millpond.sql.sqlite`.

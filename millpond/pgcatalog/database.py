@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -21,7 +21,8 @@ from millpond.pgcatalog.declarations import INFORMATION_SCHEMA, PG_CATALOG, Decl
 from millpond.pgcatalog.functions import CatalogFunctions
 from millpond.pgcatalog.information import INFORMATION_ROWS
 from millpond.pgcatalog.objects import Objects, SessionFacts
-from millpond.pgcatalog.rows import ROWS
+from millpond.pgcatalog.relation_rows import RELATION_ROWS
+from millpond.pgcatalog.server_rows import SERVER_ROWS
 from millpond.pgcatalog.text_functions import NULLABLE_FUNCTIONS, TEXT_FUNCTIONS
 from millpond.pgcatalog.types import element_of, is_list
 from millpond.types import NUMERIC_UNCONSTRAINED_SCALE, SqlType
@@ -35,9 +36,8 @@ _STEPS_BETWEEN_CHECKS = 100_000
 
 _ZEROS = frozenset({"smallint", "integer", "bigint", "oid", "xid", "regproc", "real", "double precision", "boolean"})
 
-_READING = frozenset(
-    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
-)
+_READING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
+
 
 class CatalogDatabase:
     """What a session knows of the catalog; used by one thread at a time."""
@@ -57,8 +57,9 @@ class CatalogDatabase:
             connection.execute(f"ATTACH ':memory:' AS {schema}")
         for name in self._functions:
             connection.create_function(name, -1, self._guarded(name))
-        connection.create_aggregate("mp_array_agg", -1, ArrayCollector)
-        connection.create_aggregate("mp_string_agg", -1, StringCollector)
+        # The stubs know only aggregates of one argument.
+        connection.create_aggregate("mp_array_agg", -1, cast(Any, ArrayCollector))
+        connection.create_aggregate("mp_string_agg", -1, cast(Any, StringCollector))
         connection.execute("SELECT 1 FROM json_each('[]')")  # declares itself when first used, as no query may
         return connection
 
@@ -106,10 +107,10 @@ class CatalogDatabase:
         rows = _rows(declared, objects, facts)
         self._connection.executemany(f'INSERT INTO {declared.schema}."{declared.name}" VALUES ({marks})', rows)
 
-    def _guarded(self, name: str) -> Callable[..., object]:
+    def _guarded(self, name: str) -> Callable[..., Any]:
         """A function by name. SQLite reports no more of an error than that there was one, so it is kept aside."""
 
-        def call(*arguments: object) -> object:
+        def call(*arguments: object) -> Any:
             if None in arguments and name not in NULLABLE_FUNCTIONS:
                 return None
             try:
@@ -155,6 +156,10 @@ _OF_SESSION = frozenset({"pg_settings", "pg_stat_activity"})
 """Relations that tell of the session, and change without the catalog."""
 
 
+_ROWS = {PG_CATALOG: {**RELATION_ROWS, **SERVER_ROWS}, INFORMATION_SCHEMA: INFORMATION_ROWS}
+"""By schema and name; a relation that is not here has no rows."""
+
+
 def _authorize(action: int, *_details: object) -> int:
     """A query reads; whatever else a statement might do is refused."""
     return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
@@ -165,7 +170,7 @@ def _unexpected(failure: sqlite3.Error) -> MillpondError:
 
 
 def _rows(declared: Declared, objects: Objects, facts: SessionFacts) -> Iterator[tuple[object, ...]]:
-    made = (ROWS if declared.schema == PG_CATALOG else INFORMATION_ROWS).get(declared.name)
+    made = _ROWS[declared.schema].get(declared.name)
     if made is None:
         return
     defaults = {name: _default(kind, declared) for name, kind in declared.columns.items()}
@@ -179,7 +184,9 @@ def _default(kind: SqlType, declared: Declared) -> object:
     if declared.schema != PG_CATALOG:
         return None
     if declared.kind == "r":
-        return 0 if kind.name in _ZEROS else "" if kind.name == '"char"' else [] if kind.name.endswith("vector") else None
+        return (
+            0 if kind.name in _ZEROS else "" if kind.name == '"char"' else [] if kind.name.endswith("vector") else None
+        )
     return False if kind.name == "boolean" else None
 
 
@@ -208,6 +215,9 @@ _CONVERSIONS: Mapping[str, Callable[[Any], Any]] = {
     "boolean": bool,
     **dict.fromkeys(("smallint", "integer", "bigint", "oid"), int),
     **dict.fromkeys(("real", "double precision"), float),
+    "bytea": bytes,
+    "interval": lambda _value: None,
+    "date": date.fromisoformat,
     **dict.fromkeys(("text", "varchar", "char", "name", '"char"', "json"), _text),
     **dict.fromkeys(("timestamp", "timestamptz"), datetime.fromisoformat),
     "numeric": lambda value: Decimal(str(value)).quantize(Decimal(1).scaleb(-NUMERIC_UNCONSTRAINED_SCALE)),

@@ -9,7 +9,8 @@ from millpond.errors import MillpondError, SqlState
 from millpond.oids import with_modifier
 from millpond.pgcatalog.keywords import KEYWORDS
 from millpond.pgcatalog.objects import DATABASE, SCHEMAS, CatalogRelation, Objects, SessionFacts
-from millpond.pgcatalog.rows import FUNCTION_OIDS, index_definition
+from millpond.pgcatalog.relation_rows import index_definition
+from millpond.pgcatalog.server_rows import FUNCTION_OIDS
 from millpond.pgcatalog.text_functions import quote_ident
 from millpond.pgcatalog.types import BY_OID, find_type
 
@@ -32,6 +33,8 @@ class CatalogFunctions:
             **dict.fromkeys(_ALWAYS_FALSE, _false),
             **dict.fromkeys(_ALWAYS_NULL, _null),
             **dict.fromkeys(_ALWAYS_ZERO, _zero),
+            **dict.fromkeys(_SIZES_OF_ONE, self._size),
+            **dict.fromkeys(_SIZES_OF_ALL, self._total_size),
             "pg_table_is_visible": self._is_visible,
             "format_type": format_type,
             "pg_get_expr": lambda expression, *_rest: expression,
@@ -113,6 +116,15 @@ class CatalogFunctions:
 
     def _relation(self, written: object) -> CatalogRelation | None:
         return self._objects.by_oid.get(self._find(written) or 0)
+
+    def _size(self, relation: object, _fork: object = "main") -> int | None:
+        found = self._relation(relation)
+        if found is None:
+            return 0 if self._find(relation) in self._objects.keys_by_index else None
+        return 0 if found.relation is None else self._facts.size_of(found.relation)
+
+    def _total_size(self, _database: object) -> int:
+        return sum(self._facts.size_of(one.relation) for one in self._objects.own if one.relation is not None)
 
     def _view_definition(self, view: object, *_pretty: object) -> str | None:
         found = self._relation(view)
@@ -249,7 +261,8 @@ inet_server_port _pg_char_max_length _pg_numeric_precision _pg_numeric_scale _pg
 """About things that do not exist here: comments, rules, triggers, partitions, sequences."""
 
 _ALWAYS_ZERO = """
-pg_table_size pg_relation_size pg_total_relation_size pg_indexes_size pg_database_size pg_tablespace_size
-pg_stat_get_numscans txid_current pg_my_temp_schema
+pg_indexes_size pg_stat_get_numscans txid_current pg_my_temp_schema
 """.split()
-"""millpond_tables and millpond_streams tell how large things are."""
+
+_SIZES_OF_ONE = ("pg_table_size", "pg_relation_size", "pg_total_relation_size")
+_SIZES_OF_ALL = ("pg_database_size", "pg_tablespace_size")

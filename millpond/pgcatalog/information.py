@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from millpond.pgcatalog.objects import DATABASE, OWNER_OID, PUBLIC, SCHEMAS, CatalogRelation, Objects, SessionFacts
-from millpond.pgcatalog.rows import Row, RowsOf, type_row
+from millpond.pgcatalog.relation_rows import type_row
+from millpond.pgcatalog.rows import Row, RowsOf
 from millpond.relation import Column
 from millpond.roles import FIRST_ROLE
 from millpond.types import SqlType
@@ -103,22 +104,30 @@ def _table_constraints(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
     named = [(key.table.name, key.key.name, "PRIMARY KEY" if key.key.primary else "UNIQUE") for key in objects.keys]
     named += [(check.table.name, check.check.name, "CHECK") for check in objects.checks]
     for table, name, kind in named:
-        yield _named("constraint", name) | _named("table", table) | {
-            "constraint_type": kind,
-            "is_deferrable": "NO",
-            "initially_deferred": "NO",
-            "enforced": "YES",
-            "nulls_distinct": "YES" if kind == "UNIQUE" else None,
-        }
+        yield (
+            _named("constraint", name)
+            | _named("table", table)
+            | {
+                "constraint_type": kind,
+                "is_deferrable": "NO",
+                "initially_deferred": "NO",
+                "enforced": "YES",
+                "nulls_distinct": "YES" if kind == "UNIQUE" else None,
+            }
+        )
 
 
 def _key_columns(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
     for key in objects.keys:
         for position, column in enumerate(key.key.columns, start=1):
-            yield _named("constraint", key.key.name) | _named("table", key.table.name) | {
-                "column_name": column,
-                "ordinal_position": position,
-            }
+            yield (
+                _named("constraint", key.key.name)
+                | _named("table", key.table.name)
+                | {
+                    "column_name": column,
+                    "ordinal_position": position,
+                }
+            )
 
 
 def _constraint_tables(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
@@ -215,4 +224,3 @@ INFORMATION_ROWS: Mapping[str, RowsOf] = {
     "foreign_data_wrappers": _foreign_wrappers,
     "character_sets": _character_sets,
 }
-"""By name; a relation of information_schema that is not here has no rows."""

@@ -6,7 +6,7 @@ This is also the one place that decides what a role gets to see.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -148,12 +148,13 @@ class Objects:
 
 @dataclass(frozen=True)
 class SessionFacts:
-    """What the catalogs tell of the session that asks: who it is, its settings, and what time it is."""
+    """What the catalogs tell that is not in them: the session's settings, the time, the bytes that relations take."""
 
     settings: Settings
     now: datetime
     version: str
     process: int
+    size_of: Callable[[Relation], int] = lambda _relation: 0
 
 
 def derived_oid(relation: Relation, place: int) -> int:

@@ -119,7 +119,9 @@ def _padded(text: str, length: int, fill: str, *, left: bool) -> str:
 
 
 def _translate(text: str, source: str, target: str) -> str:
-    return text.translate({ord(one): target[place] if place < len(target) else None for place, one in enumerate(source)})
+    return text.translate(
+        {ord(one): target[place] if place < len(target) else None for place, one in enumerate(source)}
+    )
 
 
 def _concat(*parts: object) -> str:

@@ -45,8 +45,11 @@ def read_startup(startup: Startup) -> Opening:
 
 
 def apply_settings(settings: Settings, wanted: Mapping[str, str]) -> None:
+    """Set what the client asks for. Drivers name the time zone of their machine unasked; the session stays in UTC, as
+    the client is told with the other settings."""
     for name, value in wanted.items():
-        settings.set(name, value)
+        if name.lower() != "timezone":
+            settings.set(name, value)
 
 
 def identity_parameters(user: str, *, superuser: bool) -> list[ParameterStatus]:

@@ -52,6 +52,8 @@ def _name(node: exp.Expr) -> str | None:
 
 
 def _cast_name(node: exp.Expr) -> str | None:
+    if isinstance(node.args["to"], exp.ObjectIdentifier):
+        return node.args["to"].name.lower()
     try:
         target = to_sql_type(node.args["to"])
     except MillpondError:

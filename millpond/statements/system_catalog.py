@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -37,7 +37,7 @@ class SystemCatalog:
         transaction = execution.transaction
         objects = Objects(transaction.relations, transaction.roles, execution.user, execution.superuser)
         version, process = str(execution.constant("version")), int(execution.tag.rpartition("-")[2])
-        facts = SessionFacts(execution.settings, transaction.now, version, process)
+        facts = SessionFacts(execution.settings, transaction.now, version, process, partial(_size, execution))
         return self._database.query(query.text, query.columns, query.relations, objects, facts, self.check_canceled)
 
     def table(self, relation: Relation, execution: Execution) -> pa.Table:
@@ -46,6 +46,16 @@ class SystemCatalog:
         assert query is not None, "every system relation can be read"
         made = self.rows(query, execution).rename_columns([column.name for column in relation.columns])
         return made.cast(relation.arrow_schema)
+
+
+def _size(execution: Execution, relation: Relation) -> int:
+    """The bytes that a relation takes: files of a table, segments of a stream, the states of a view."""
+    if relation.kind == "table":
+        return sum(file.bytes for file in execution.transaction.files(relation))
+    if relation.kind == "stream":
+        return execution.services.streams.get(relation).stats().bytes_held
+    views = (view for view in execution.services.views.all() if view.relation.oid == relation.oid)
+    return sum(part.bytes for view in views for state in view.states.values() for part in state.record.parts)
 
 
 def system_relation(schema: str | None, name: str) -> Relation | None:

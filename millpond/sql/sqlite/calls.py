@@ -1,223 +1,187 @@
-"""The functions that queries over the system catalogs may call, with their types; no other function exists there.
-
-Those that SQLite does not have itself are in `millpond.pgcatalog.functions`, under the same names.
-"""
+"""Calls in expressions: functions with and without a schema, those that return rows, aggregates and windows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from millpond.pgcatalog.types import element_of, is_list, lower_bound, named
+from sqlglot import exp
+
+from millpond.errors import SqlState
+from millpond.pgcatalog.types import element_of, is_list, lower_bound
+from millpond.sql.nodes import error, fold
+from millpond.sql.signatures import NO_FUNCTION, function_name
 from millpond.sql.sql_types import UNKNOWN
-from millpond.sql.sqlite.scope import Sql, Statement, string
-from millpond.sql.sqlite.types import cast, common, total_type
-from millpond.types import BIGINT, BOOLEAN, INTEGER, TEXT, SqlType, array_of
+from millpond.sql.sqlite import functions
+from millpond.sql.sqlite.context import Expressions, Rule
+from millpond.sql.sqlite.scope import Sql, UntranslatableError, quoted, string
+from millpond.sql.sqlite.types import RECORD, common
+from millpond.types import INTEGER, TEXT, SqlType, array_of
 
-_RESULTS = """
-bool    pg_table_is_visible pg_type_is_visible pg_function_is_visible pg_operator_is_visible pg_opclass_is_visible
-bool    pg_collation_is_visible pg_conversion_is_visible pg_statistics_obj_is_visible pg_ts_config_is_visible
-bool    pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible pg_opfamily_is_visible
-bool    has_table_privilege has_schema_privilege has_database_privilege has_column_privilege has_any_column_privilege
-bool    has_function_privilege has_sequence_privilege has_server_privilege has_type_privilege has_tablespace_privilege
-bool    has_language_privilege has_foreign_data_wrapper_privilege pg_has_role row_security_active
-bool    pg_relation_is_publishable pg_is_in_recovery pg_is_other_temp_schema pg_indexam_has_property
-bool    pg_index_column_has_property pg_index_has_property starts_with
-text    format_type pg_get_expr pg_get_viewdef pg_get_constraintdef pg_get_indexdef pg_get_ruledef pg_get_triggerdef
-text    pg_get_function_result pg_get_function_arguments pg_get_function_identity_arguments pg_get_functiondef
-text    pg_get_function_sqlbody pg_get_partkeydef pg_get_partition_constraintdef pg_get_statisticsobjdef
-text    pg_get_statisticsobjdef_columns pg_get_serial_sequence pg_tablespace_location pg_describe_object
-text    obj_description col_description shobj_description pg_size_pretty quote_ident quote_literal quote_nullable
-text    array_to_string concat concat_ws replace split_part regexp_replace lower upper initcap btrim ltrim rtrim
-text    left right lpad rpad substr translate repeat reverse md5 chr version current_setting set_config
-text    inet_client_addr inet_server_addr format
-name    current_database current_schema current_user session_user current_role current_catalog user
-name    pg_get_userbyid pg_encoding_to_char getdatabaseencoding pg_client_encoding
-name[]  current_schemas
-text[]  string_to_array regexp_split_to_array parse_ident
-int4    length char_length character_length strpos array_length array_upper array_lower array_ndims cardinality
-int4    array_position pg_char_to_encoding pg_backend_pid ascii inet_client_port inet_server_port
-int4    _pg_char_max_length _pg_numeric_precision _pg_numeric_scale _pg_datetime_precision
-oid     _pg_truetypid pg_my_temp_schema
-int4    _pg_truetypmod
-int8    pg_table_size pg_relation_size pg_total_relation_size pg_indexes_size pg_database_size pg_tablespace_size
-int8    pg_stat_get_numscans txid_current
-regclass to_regclass
-regtype to_regtype pg_typeof
-regproc to_regproc to_regprocedure
-regnamespace to_regnamespace
-regrole to_regrole
-timestamptz now transaction_timestamp statement_timestamp clock_timestamp pg_postmaster_start_time pg_conf_load_time
-json    json_build_object jsonb_build_object
-"""
+CALL_SCHEMAS = ("pg_catalog", "information_schema")
 
-_ALWAYS: Mapping[str, SqlType] = {
-    name: named(line.split()[0]) for line in _RESULTS.split("\n")[1:-1] for name in line.split()[1:]
+
+def _array(translate: Expressions, node: exp.Expr) -> Sql:
+    if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Query):
+        return _array_of_query(translate, node)
+    met, kind = common(translate.all(node.expressions), translate.scope.statement)
+    return Sql(f"json_array({', '.join(value.text for value in met)})", array_of(TEXT if kind == UNKNOWN else kind))
+
+
+def _array_of_query(translate: Expressions, node: exp.Expr) -> Sql:
+    text, types = translate.query(node.expressions[0])
+    item = quoted(translate.scope.statement.new_item())
+    kind = array_of(TEXT if types[0] == UNKNOWN else types[0])
+    return Sql(f"(SELECT json_group_array(c0) FROM (SELECT * FROM ({text})) AS {item})", kind)
+
+
+def _element(translate: Expressions, node: exp.Expr) -> Sql:
+    array = translate(node.this)
+    if not is_list(array.type) or len(node.expressions) != 1 or isinstance(node.expressions[0], exp.Slice):
+        raise UntranslatableError("a subscript")
+    place = f"{translate(node.expressions[0]).text} - {lower_bound(array.type)}"
+    return Sql(f"mp_element({array.text}, {place})", element_of(array.type))
+
+
+def _dot(translate: Expressions, node: exp.Expr) -> Sql:
+    """`pg_catalog.f(x)`, or a field of what a function returned."""
+    if isinstance(node.this, exp.Identifier) and isinstance(node.expression, exp.Anonymous):
+        if fold(node.this) not in CALL_SCHEMAS:
+            raise UntranslatableError("a function of another schema")
+        return _call(translate, node.expression)
+    field = fold(node.expression)
+    value = node.this.this if isinstance(node.this, exp.Paren) else node.this
+    called = called_function(value)
+    if called is not None and functions.returns_rows(function_name(called)):
+        return row_value(translate, called, field)
+    record = translate(value)
+    if record.type != RECORD:
+        raise UntranslatableError("a field")
+    return Sql(f"json_extract({record.text}, {string(f'$.{field}')})", UNKNOWN)
+
+
+def called_function(node: exp.Expr) -> exp.Anonymous | None:
+    """The call that a node is, with or without a schema before it."""
+    if isinstance(node, exp.Dot) and isinstance(node.this, exp.Identifier):
+        node = node.expression
+    return node if isinstance(node, exp.Anonymous) else None
+
+
+def row_value(translate: Expressions, node: exp.Anonymous, field: str | None = None) -> Sql:
+    """A function that returns rows, in the select list: a column of what is joined for it."""
+    made = functions.row_function(function_name(node), translate.all(node.expressions))
+    item = translate.scope.extra.setdefault(made.elements, translate.scope.statement.new_item())
+    if field is None and len(made.columns) > 1:
+        pairs = ", ".join(f"{string(one.name)}, {one.text.format(item)}" for one in made.columns)
+        return Sql(f"json_object({pairs})", RECORD)
+    column = made.columns[0] if field is None else next((one for one in made.columns if one.name == field), None)
+    if column is None:
+        raise error(SqlState.UNDEFINED_COLUMN, f'column "{field}" not found in data type record', node)
+    return Sql(column.text.format(item), column.type)
+
+
+def _call(translate: Expressions, node: exp.Expr) -> Sql:
+    name = function_name(node)
+    if name == "array":
+        return _array(translate, node)
+    if name == "row":
+        return _tuple(translate, node)
+    if functions.returns_rows(name):
+        assert isinstance(node, exp.Anonymous)
+        return row_value(translate, node)
+    if name in functions.AGGREGATES:
+        return _aggregate(translate, name, node)
+    arguments = translate.all(node.expressions)
+    made = functions.scalar(name, arguments, translate.scope.statement)
+    if made is None:
+        words = ", ".join(str(argument.type) for argument in arguments)
+        raise error(SqlState.UNDEFINED_FUNCTION, f"function {name}({words}) does not exist", node, hint=NO_FUNCTION)
+    return made
+
+
+def _aggregate(translate: Expressions, name: str, node: exp.Expr) -> Sql:
+    written, ordering, distinct = list(node.expressions), functions.Ordering(), False
+    if written and isinstance(written[-1], exp.Order):
+        ordering = _ordering(translate, written[-1])
+        written[-1] = written[-1].this
+    if written and isinstance(written[0], exp.Distinct):
+        distinct, written = True, [*written[0].expressions, *written[1:]]
+    arguments = [] if written and isinstance(written[0], exp.Star) else translate.all(written)
+    return functions.aggregate(name, arguments, ordering, distinct=distinct)
+
+
+def _ordering(translate: Expressions, order: exp.Order) -> functions.Ordering:
+    keys = tuple(translate(ordered.this) for ordered in order.expressions)
+    flags = "".join(
+        ("d" if ordered.args.get("desc") else "a") + ("f" if ordered.args.get("nulls_first") else "l")
+        for ordered in order.expressions
+    )
+    return functions.Ordering(keys, flags)
+
+
+def _filter(translate: Expressions, node: exp.Expr) -> Sql:
+    value = translate(node.this)
+    return Sql(f"{value.text} FILTER (WHERE {translate.condition(node.expression.this)})", value.type)
+
+
+def _window(translate: Expressions, node: exp.Expr) -> Sql:
+    called = called_function(node.this)
+    name = function_name(called) if called is not None else ""
+    if name not in functions.WINDOW_FUNCTIONS | {"count", "min", "max", "sum"} or node.args.get("spec"):
+        raise UntranslatableError("this window function")
+    value = translate(node.this)
+    parts = [translate(part).text for part in node.args.get("partition_by") or []]
+    by = f"PARTITION BY {', '.join(parts)} " if parts else ""
+    order = node.args.get("order")
+    keys = ", ".join(ordered_text(translate(key.this).text, key) for key in order.expressions) if order else ""
+    return Sql(f"{value.text} OVER ({by}{f'ORDER BY {keys}' if keys else ''})", value.type)
+
+
+def ordered_text(text: str, key: exp.Expr) -> str:
+    """A sort key: SQLite's NULLs come first, PostgreSQL's are the largest."""
+    direction = "DESC" if key.args.get("desc") else "ASC"
+    return f"{text} {direction} NULLS {'FIRST' if key.args.get('nulls_first') else 'LAST'}"
+
+
+def _tuple(translate: Expressions, node: exp.Expr) -> Sql:
+    return Sql(f"({', '.join(value.text for value in translate.all(node.expressions))})", RECORD)
+
+
+def _named_constant(name: str) -> Rule:
+    return lambda _translate, _node: Sql(f"{name}()", SqlType("name"))
+
+
+def _substring(translate: Expressions, node: exp.Expr) -> Sql:
+    start = node.args.get("start")
+    if isinstance(start, exp.Literal) and start.is_string:
+        raise UntranslatableError("a substring by pattern")
+    parts = [node.this, start or exp.Literal.number(1), *([node.args["length"]] if node.args.get("length") else [])]
+    return Sql(f"substr({', '.join(value.text for value in translate.all(parts))})", TEXT)
+
+
+def _position(translate: Expressions, node: exp.Expr) -> Sql:
+    where, what = translate(node.this), translate(node.args["substr"])
+    return Sql(f"strpos({where.text}, {what.text})", INTEGER)
+
+
+def _trim(translate: Expressions, node: exp.Expr) -> Sql:
+    side = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(node.args.get("position")).upper(), "btrim")
+    parts = [node.this, *([node.expression] if node.args.get("expression") else [])]
+    return Sql(f"{side}({', '.join(value.text for value in translate.all(parts))})", TEXT)
+
+
+RULES: Mapping[type[exp.Expr], Rule] = {
+    exp.Array: _array,
+    exp.Bracket: _element,
+    exp.Dot: _dot,
+    exp.Anonymous: _call,
+    exp.Filter: _filter,
+    exp.Window: _window,
+    exp.Tuple: _tuple,
+    exp.CurrentUser: _named_constant("current_user"),
+    exp.SessionUser: _named_constant("session_user"),
+    exp.CurrentCatalog: _named_constant("current_database"),
+    exp.CurrentSchema: _named_constant("current_schema"),
+    exp.Substring: _substring,
+    exp.StrPosition: _position,
+    exp.Trim: _trim,
 }
-"""Functions whose result always has one type."""
-
-_AS_FIRST = frozenset("abs round floor ceil ceiling trunc array_remove array_append array_cat array_prepend".split())
-_COMMON = {"coalesce": "coalesce", "greatest": "mp_greatest", "least": "mp_least", "nullif": "nullif"}
-
-WINDOW_FUNCTIONS = frozenset("row_number rank dense_rank".split())
-_ROW_NUMBERS = dict.fromkeys(WINDOW_FUNCTIONS, BIGINT)
-
-
-def scalar(name: str, arguments: Sequence[Sql], statement: Statement) -> Sql | None:
-    """The call of a function with one value; None if there is no such function."""
-    if name in _COMMON:
-        met, kind = common(arguments, statement)
-        if len(met) == 1:
-            return met[0]
-        return Sql(f"{_COMMON[name]}({_list(met)})", kind)
-    if name in _AS_FIRST and arguments:
-        return Sql(f"{name}({_list(arguments)})", arguments[0].type)
-    if name == "pg_typeof" and arguments:
-        kind = TEXT if arguments[0].type == UNKNOWN else arguments[0].type
-        return Sql(f"mp_regtype_in({string(str(kind))})", named("regtype"))
-    if name == "format":
-        arguments = [cast(argument, TEXT) for argument in arguments]
-    if name == "array_to_string" and arguments and is_list(arguments[0].type):
-        kinds = string(element_of(arguments[0].type).name)
-        return Sql(f"mp_array_to_string({kinds}, {_list(arguments)})", TEXT)
-    if name in ("array_upper", "array_lower") and arguments:
-        return Sql(f"{name}({_list(arguments)}, {lower_bound(arguments[0].type)})", INTEGER)
-    if name in _ROW_NUMBERS:
-        return Sql(f"{name}({_list(arguments)})", _ROW_NUMBERS[name])
-    if name in _ALWAYS:
-        return Sql(f'"{name}"({_list(arguments)})', _ALWAYS[name])
-    return None
-
-
-def _list(arguments: Sequence[Sql]) -> str:
-    return ", ".join(argument.text for argument in arguments)
-
-
-# -- aggregates ----------------------------------------------------------------------------------------------------
-
-_PLAIN = {"count": "count", "min": "min", "max": "max", "sum": "sum", "avg": "avg", "bool_and": "min", "every": "min"}
-_SPELLED = {**_PLAIN, "bool_or": "max", "any_value": "min"}
-_COLLECTING = {"array_agg": "mp_array_agg", "string_agg": "mp_string_agg", "json_agg": "mp_array_agg"}
-
-AGGREGATES = frozenset({*_SPELLED, *_COLLECTING})
-
-
-@dataclass(frozen=True)
-class Ordering:
-    """The order of an aggregate's values: keys, and for each a letter for its direction and one for its NULLs."""
-
-    keys: tuple[Sql, ...] = ()
-    flags: str = ""
-
-
-def aggregate(name: str, arguments: Sequence[Sql], ordering: Ordering, *, distinct: bool) -> Sql:
-    """The call of an aggregate."""
-    if name in _COLLECTING:
-        flags = string(("D" if distinct else "") + ordering.flags)
-        texts = [*(argument.text for argument in arguments), flags, *(key.text for key in ordering.keys)]
-        kind = TEXT if name == "string_agg" else named("json") if name == "json_agg" else _array_type(arguments[0])
-        return Sql(f"{_COLLECTING[name]}({', '.join(texts)})", kind)
-    mark = "DISTINCT " if distinct else ""
-    return Sql(f"{_SPELLED[name]}({mark}{_list(arguments) or '*'})", _aggregate_type(name, arguments))
-
-
-def _array_type(argument: Sql) -> SqlType:
-    return array_of(TEXT if argument.type == UNKNOWN else argument.type)
-
-
-def _aggregate_type(name: str, arguments: Sequence[Sql]) -> SqlType:
-    if name == "count":
-        return BIGINT
-    if name in ("bool_and", "bool_or", "every"):
-        return BOOLEAN
-    kind = arguments[0].type if arguments else UNKNOWN
-    if name in ("sum", "avg"):
-        return total_type(name, kind)
-    return TEXT if kind.name in ("name", '"char"', "varchar") and name != "any_value" else kind
-
-
-# -- functions that return rows ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class RowColumn:
-    """A column of a function that returns rows; `text` says what it is of `{0}`, an element of a JSON array."""
-
-    name: str
-    type: SqlType
-    text: str
-
-
-@dataclass(frozen=True)
-class RowFunction:
-    """A function that returns rows: the JSON array that SQLite walks, and the columns of each element."""
-
-    elements: str
-    columns: tuple[RowColumn, ...]
-
-
-_ORDINAL = "{0}.key + 1"
-
-
-def _fields(elements: str, **columns: str) -> Callable[[str, Sequence[Sql]], RowFunction]:
-    """A function of `millpond.pgcatalog.functions` that returns a JSON array of objects."""
-    made = tuple(RowColumn(name, named(kind), f"json_extract({{0}}.value, '$.{name}')") for name, kind in columns.items())
-    return lambda _name, arguments: RowFunction(f"{elements}({_list(arguments)})", made)
-
-
-def _unnest(name: str, arguments: Sequence[Sql]) -> RowFunction:
-    kind = arguments[0].type
-    element = element_of(kind) if is_list(kind) else TEXT
-    return RowFunction(arguments[0].text, (RowColumn(name, element, "{0}.value"),))
-
-
-def _subscripts(name: str, arguments: Sequence[Sql]) -> RowFunction:
-    first = lower_bound(arguments[0].type)
-    return RowFunction(arguments[0].text, (RowColumn(name, INTEGER, f"({{0}}.key + {first})"),))
-
-
-def _expanded(_name: str, arguments: Sequence[Sql]) -> RowFunction:
-    kind = arguments[0].type
-    element = element_of(kind) if is_list(kind) else TEXT
-    return RowFunction(arguments[0].text, (RowColumn("x", element, "{0}.value"), RowColumn("n", INTEGER, f"({_ORDINAL})")))
-
-
-def _series(name: str, arguments: Sequence[Sql]) -> RowFunction:
-    return RowFunction(f"mp_series({_list(arguments)})", (RowColumn(name, INTEGER, "{0}.value"),))
-
-
-def _no_oids(_name: str, _arguments: Sequence[Sql]) -> RowFunction:
-    return RowFunction("'[]'", (RowColumn("relid", named("regclass"), "{0}.value"),))
-
-
-_ROW_FUNCTIONS: Mapping[str, Callable[[str, Sequence[Sql]], RowFunction]] = {
-    "unnest": _unnest,
-    "generate_subscripts": _subscripts,
-    "generate_series": _series,
-    "_pg_expandarray": _expanded,
-    "pg_partition_ancestors": _no_oids,
-    "pg_partition_tree": _no_oids,
-    "pg_options_to_table": _fields("mp_options", option_name="text", option_value="text"),
-    "aclexplode": _fields("mp_acl", grantor="oid", grantee="oid", privilege_type="text", is_grantable="bool"),
-    "pg_get_keywords": _fields("mp_keywords", word="text", catcode='"char"', catdesc="text"),
-    "pg_show_all_settings": _fields("mp_settings", name="text", setting="text"),
-    "regexp_split_to_table": lambda name, arguments: RowFunction(
-        f"regexp_split_to_array({_list(arguments)})", (RowColumn(name, TEXT, "{0}.value"),)
-    ),
-    "string_to_table": lambda name, arguments: RowFunction(
-        f"string_to_array({_list(arguments)})", (RowColumn(name, TEXT, "{0}.value"),)
-    ),
-}
-
-
-def returns_rows(name: str) -> bool:
-    return name in _ROW_FUNCTIONS
-
-
-def row_function(name: str, arguments: Sequence[Sql]) -> RowFunction:
-    return _ROW_FUNCTIONS[name](name, arguments)
-
-
-def is_of_catalog(name: str) -> bool:
-    """Whether a function tells something about the server or its objects, or returns rows of them."""
-    return name in _ALWAYS or (returns_rows(name) and name != "generate_series")

@@ -11,9 +11,10 @@ from millpond.errors import MillpondError, SqlState
 from millpond.pgcatalog.declarations import Declared, find
 from millpond.sql.nodes import error, fold
 from millpond.sql.signatures import function_name
-from millpond.sql.sqlite import calls
-from millpond.sql.sqlite.expressions import CALL_SCHEMAS, Expressions, called_function
-from millpond.sql.sqlite.scope import Column, Outputs, Scope, Source, Sql, Untranslatable, quoted
+from millpond.sql.sqlite import functions
+from millpond.sql.sqlite.calls import CALL_SCHEMAS, called_function
+from millpond.sql.sqlite.context import Expressions
+from millpond.sql.sqlite.scope import Column, Outputs, Scope, Source, Sql, UntranslatableError, quoted
 from millpond.sql.sqlite.types import OID, common
 from millpond.types import BIGINT, TEXT, SqlType
 
@@ -37,7 +38,7 @@ class FromClause:
     def _join(self, join: exp.Join) -> str:
         side, method = (join.args.get("side") or "").upper(), (join.args.get("method") or "").upper()
         if join.args.get("kind", "") not in ("", "CROSS", "INNER", "OUTER", None) or method not in ("", "NATURAL"):
-            raise Untranslatable("this join")
+            raise UntranslatableError("this join")
         before = list(self._scope.sources)
         item = self._item(join.this)
         condition = self._condition(join, before, natural=method == "NATURAL")
@@ -53,7 +54,9 @@ class FromClause:
         pairs = [(_find(before, name), _find(added, name)) for name in names]
         for name, pair in zip(names, pairs, strict=True):
             if None in pair:
-                raise error(SqlState.UNDEFINED_COLUMN, f'column "{name}" specified in USING clause does not exist', join)
+                raise error(
+                    SqlState.UNDEFINED_COLUMN, f'column "{name}" specified in USING clause does not exist', join
+                )
         self._scope.joined.update(names)
         tests = " AND ".join(f"{left.sql.text} = {right.sql.text}" for left, right in pairs if left and right)
         return f" ON {tests or '1'}"
@@ -64,13 +67,13 @@ class FromClause:
         for kind, rule in _ITEMS.items():
             if isinstance(node, kind):
                 return rule(self, node)
-        raise Untranslatable(type(node).__name__)
+        raise UntranslatableError(type(node).__name__)
 
     def _table(self, node: exp.Expr) -> str:
         assert isinstance(node, exp.Table)
         if isinstance(node.this, exp.Anonymous):
             if node.args.get("db") and fold(node.args["db"]) not in CALL_SCHEMAS:
-                raise Untranslatable("a function of another schema")
+                raise UntranslatableError("a function of another schema")
             return self._function(node.this, node, ordinality=bool(node.args.get("ordinality")))
         if not isinstance(node.this, exp.Identifier) or node.args.get("joins"):
             return self._nested(node)
@@ -98,7 +101,7 @@ class FromClause:
     def _nested(self, node: exp.Expr) -> str:
         """`(a JOIN b ON ...)`."""
         if node.args.get("alias") or not isinstance(node.this, exp.Identifier):
-            raise Untranslatable("an alias of a join")
+            raise UntranslatableError("an alias of a join")
         first = node.copy()
         first.set("joins", None)
         return f"({self.text(first, node.args['joins'])})"
@@ -108,7 +111,7 @@ class FromClause:
             return self._nested(node.this)
         alias, names = _alias(node, self._scope.statement.new_item())
         if node.args.get("joins"):
-            raise Untranslatable("a join in parentheses")
+            raise UntranslatableError("a join in parentheses")
         text, outputs = self._query(node.this, self._scope.inner(lateral=False), names)
         self._add(alias, outputs, ())
         return f"({text}) AS {quoted(alias)}"
@@ -121,7 +124,9 @@ class FromClause:
         selects = []
         for index in range(len(rows)):
             pairs = zip(met, given, strict=True)
-            selects.append("SELECT " + ", ".join(f"{column[index].text} AS {quoted(name)}" for (column, _), name in pairs))
+            selects.append(
+                "SELECT " + ", ".join(f"{column[index].text} AS {quoted(name)}" for (column, _), name in pairs)
+            )
         self._add(alias, [(name, kind) for (_, kind), name in zip(met, given, strict=True)], ())
         return f"({' UNION ALL '.join(selects)}) AS {quoted(alias)}"
 
@@ -138,7 +143,7 @@ class FromClause:
             return self._function(call, node, ordinality=bool(inner.args.get("offset")), unnested=inner)
         called = called_function(inner)
         if called is None:
-            raise Untranslatable("LATERAL")
+            raise UntranslatableError("LATERAL")
         return self._function(called, node, ordinality=bool(node.args.get("ordinality")))
 
     def _lateral_subquery(self, node: exp.Expr, inner: exp.Subquery) -> str:
@@ -148,7 +153,7 @@ class FromClause:
         try:
             return self._subquery(plain)
         except MillpondError as failure:
-            raise Untranslatable("LATERAL") from failure
+            raise UntranslatableError("LATERAL") from failure
 
     def _function(
         self, call: exp.Anonymous, node: exp.Expr, *, ordinality: bool, unnested: exp.Expr | None = None
@@ -156,13 +161,13 @@ class FromClause:
         name = function_name(call)
         arguments = self._translate.all(call.expressions)
         alias, names = _alias(node, name)
-        if not calls.returns_rows(name):
-            value = calls.scalar(name, arguments, self._scope.statement)
+        if not functions.returns_rows(name):
+            value = functions.scalar(name, arguments, self._scope.statement)
             if value is None:
-                raise Untranslatable(f"rows of {name}")
+                raise UntranslatableError(f"rows of {name}")
             self._add(alias, [(names[0] if names else alias, value.type)], ())
             return f"(SELECT {value.text} AS {quoted(names[0] if names else alias)}) AS {quoted(alias)}"
-        made = calls.row_function(name, arguments)
+        made = functions.row_function(name, arguments)
         given = list(names) or ([alias] if len(made.columns) == 1 else [])
         offset = (unnested or node).args.get("offset")
         columns = [
@@ -185,7 +190,7 @@ class FromClause:
         hidden: Sequence[Column] = (),
         schema: str | None = None,
     ) -> None:
-        """An item whose columns SQLite knows by the names in `outputs`, and the query by `names` where it gives them."""
+        """An item whose columns SQLite knows by the names in `outputs`, and the query by `names` where it has them."""
         columns = [
             Column(names[index] if index < len(names) else name, Sql(f"{quoted(alias)}.{quoted(name)}", kind))
             for index, (name, kind) in enumerate(outputs)

@@ -10,9 +10,11 @@ from sqlglot import exp
 from millpond.errors import MillpondError, SqlState
 from millpond.sql.nodes import error, fold
 from millpond.sql.output_names import output_name
-from millpond.sql.sqlite.expressions import Expressions, Subquery, ordered_text
+from millpond.sql.sqlite.calls import ordered_text
+from millpond.sql.sqlite.context import Expressions, Subquery
+from millpond.sql.sqlite.expressions import expressions
 from millpond.sql.sqlite.from_clause import FromClause
-from millpond.sql.sqlite.scope import Outputs, Scope, Sql, Untranslatable, quoted
+from millpond.sql.sqlite.scope import Outputs, Scope, Sql, UntranslatableError, quoted
 from millpond.sql.sqlite.types import coerced, common_type, shown
 from millpond.types import BIGINT, SqlType
 
@@ -42,7 +44,7 @@ class QueryTranslator:
             return self._parenthesised(node, scope, names)
         unknown = [part for part, value in node.args.items() if value and part not in _KNOWN_PARTS]
         if unknown or not isinstance(node, (exp.Select, exp.SetOperation)):
-            raise Untranslatable(f"{type(node).__name__} {unknown}")
+            raise UntranslatableError(f"{type(node).__name__} {unknown}")
         with_, scope = self._with(node, scope)
         if isinstance(node, exp.SetOperation):
             text, outputs = self._set_operation(node, scope, names)
@@ -82,7 +84,7 @@ class QueryTranslator:
     # -- SELECT ------------------------------------------------------------------------------------------------
 
     def _select(self, node: exp.Select, scope: Scope, names: Sequence[str]) -> tuple[str, Outputs]:
-        translate = Expressions(scope, self._below)
+        translate = expressions(scope, self._below)
         from_ = node.args.get("from_")
         clause = FromClause(translate, replace(self, final=False))
         source = clause.text(from_.this, node.args.get("joins") or []) if from_ else ""
@@ -92,14 +94,16 @@ class QueryTranslator:
         where = f" WHERE {translate.condition(node.args['where'].this)}" if node.args.get("where") else ""
         listed = ", ".join(f"{output.sql.text} AS {quoted(output.name)}" for output in outputs)
         source = _with_row_functions(source, scope)
+        if not listed and self.final:
+            raise UntranslatableError("rows without columns")
         distinct = self._distinct(node)
-        text = f"SELECT {distinct}{listed}{f' FROM {source}' if source else ''}{where}{tail}"
+        text = f"SELECT {distinct}{listed or '1'}{f' FROM {source}' if source else ''}{where}{tail}"
         return text, [(output.name, output.sql.type) for output in outputs]
 
     def _distinct(self, node: exp.Select) -> str:
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
-            raise Untranslatable("DISTINCT ON")
+            raise UntranslatableError("DISTINCT ON")
         return "DISTINCT " if distinct is not None else ""
 
     def _outputs(self, node: exp.Select, translate: Expressions, names: Sequence[str]) -> list[Output]:
@@ -125,7 +129,7 @@ class QueryTranslator:
         text = ""
         if group is not None:
             if any(value for part, value in group.args.items() if part != "expressions"):
-                raise Untranslatable("grouping sets")
+                raise UntranslatableError("grouping sets")
             text = " GROUP BY " + ", ".join(_group_key(key, outputs, translate) for key in group.expressions)
         return text + (f" HAVING {translate.condition(having.this)}" if having is not None else "")
 
@@ -137,7 +141,7 @@ class QueryTranslator:
         if not node.args.get("distinct"):
             word += " ALL"
             if not isinstance(node, exp.Union):
-                raise Untranslatable(word)
+                raise UntranslatableError(word)
         left, first = self(node.this, scope.inner(), names)
         right, second = self(node.expression, scope.inner())
         if len(first) != len(second):
@@ -146,13 +150,11 @@ class QueryTranslator:
         pairs = zip(first, second, strict=True)
         outputs = [(name, common_type([kind, other])) for (name, kind), (_, other) in pairs]
         tail = self._tail(node, [name for name, _ in outputs], scope)
-        return f"SELECT * FROM ({left}) {word} SELECT * FROM ({right}){tail}", outputs
+        return f"{_side(left, node.this)} {word} {_side(right, node.expression)}{tail}", outputs
 
     # -- ORDER BY, LIMIT, OFFSET -------------------------------------------------------------------------------
 
-    def _tail(
-        self, node: exp.Expr, names: Sequence[str], scope: Scope, translate: Expressions | None = None
-    ) -> str:
+    def _tail(self, node: exp.Expr, names: Sequence[str], scope: Scope, translate: Expressions | None = None) -> str:
         order, limit, offset = (node.args.get(part) for part in ("order", "limit", "offset"))
         text = ""
         if order is not None:
@@ -162,6 +164,12 @@ class QueryTranslator:
         elif offset is not None:
             text += " LIMIT -1"
         return text + (f" OFFSET {_count(offset.expression, scope, self._below)}" if offset is not None else "")
+
+
+def _side(text: str, node: exp.Expr) -> str:
+    """One side of a set operation: SQLite takes no parentheses, and a recursion must be in plain sight."""
+    is_plain = isinstance(node, exp.Select) and not any(node.args.get(part) for part in ("with_", "order", "limit"))
+    return text if is_plain and not node.args.get("offset") else f"SELECT * FROM ({text})"
 
 
 def _with_row_functions(source: str, scope: Scope) -> str:
@@ -209,7 +217,7 @@ def _sort_key(key: exp.Expr, names: Sequence[str], translate: Expressions | None
     if isinstance(written, exp.Column) and not written.args.get("table") and fold(written.this) in names:
         return ordered_text(str(list(names).index(fold(written.this)) + 1), key)
     if translate is None:
-        raise Untranslatable("an expression in the ORDER BY of a set operation")
+        raise UntranslatableError("an expression in the ORDER BY of a set operation")
     return ordered_text(translate(written).text, key)
 
 
@@ -225,4 +233,4 @@ def _count(node: exp.Expr, scope: Scope, subquery: Subquery) -> str:
     """A number of rows; SQLite takes -1 for all of them."""
     if isinstance(node, exp.Null) or (isinstance(node, exp.Column) and node.name.lower() == "all"):
         return "-1"
-    return f"coalesce({coerced(Expressions(scope, subquery)(node), BIGINT, scope.statement).text}, -1)"
+    return f"coalesce({coerced(expressions(scope, subquery)(node), BIGINT, scope.statement).text}, -1)"

@@ -13,7 +13,7 @@ from millpond.sql.nodes import error, fold
 from millpond.types import SqlType
 
 
-class Untranslatable(Exception):
+class UntranslatableError(Exception):
     """The query has something that SQLite is not asked; another way may answer it."""
 
 
@@ -129,7 +129,7 @@ class Scope:
             hint = closest(name, [column.name for column in source.shown])
             return error(SqlState.UNDEFINED_COLUMN, f"column {table}.{name} does not exist", node, hint=hint)
         if any(source.name == name for scope in self.levels() for source in scope.sources):
-            return Untranslatable("a whole row")
+            return UntranslatableError("a whole row")
         names = [column.name for scope in self.levels() for source in scope.sources for column in source.shown]
         return error(SqlState.UNDEFINED_COLUMN, f'column "{name}" does not exist', node, hint=closest(name, names))
 

@@ -9,12 +9,12 @@ from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState
 from millpond.pgcatalog.declarations import Declared, find
-from millpond.sql import functions
+from millpond.sql import functions as spark_functions
 from millpond.sql.nodes import fold
 from millpond.sql.signatures import function_name
-from millpond.sql.sqlite import calls
+from millpond.sql.sqlite import functions
 from millpond.sql.sqlite.queries import QueryTranslator
-from millpond.sql.sqlite.scope import Scope, Statement, Untranslatable
+from millpond.sql.sqlite.scope import Scope, Statement, UntranslatableError
 from millpond.types import SqlType
 
 
@@ -33,8 +33,8 @@ def catalog_query(tree: exp.Expr) -> CatalogQuery | None:
     """The query for SQLite; None if it is about something else, or has what SQLite is not asked.
 
     >>> from millpond.sql.dialect import parse_query
-    >>> catalog_query(parse_query("SELECT oid FROM pg_class WHERE relname ~ '^a'")).text
-    'SELECT "pg_class"."oid" AS "oid" FROM pg_catalog."pg_class" AS "pg_class" WHERE (mp_matches("pg_class"."relname", \\'^a\\'))'
+    >>> catalog_query(parse_query("SELECT relname FROM pg_class c LIMIT 2")).text
+    'SELECT "c"."relname" AS "relname" FROM pg_catalog."pg_class" AS "c" LIMIT coalesce(2, -1)'
     >>> catalog_query(parse_query("SELECT 1 FROM station"))
     """
     if not _is_about_the_catalog(tree):
@@ -42,7 +42,7 @@ def catalog_query(tree: exp.Expr) -> CatalogQuery | None:
     statement = Statement()
     try:
         text, outputs = QueryTranslator(final=True)(tree, Scope(statement))
-    except Untranslatable:
+    except UntranslatableError:
         return None
     except RecursionError:
         raise MillpondError(SqlState.PROGRAM_LIMIT_EXCEEDED, "statement is nested too deeply") from None
@@ -71,7 +71,7 @@ def _relations(tree: exp.Expr) -> Iterator[tuple[str | None, str]]:
 
 def _is_only_here(call: exp.Anonymous) -> bool:
     name = function_name(call)
-    return calls.is_of_catalog(name) and functions.find(name) is None and name != "pg_typeof"
+    return functions.is_of_catalog(name) and spark_functions.find(name) is None and name != "pg_typeof"
 
 
 def _is_object_cast(cast: exp.Cast) -> bool:

@@ -12,7 +12,7 @@ from millpond.pgcatalog.array_text import read_array
 from millpond.pgcatalog.types import element_of, find_type, is_list
 from millpond.sql.nodes import fold, position_of
 from millpond.sql.sql_types import UNKNOWN
-from millpond.sql.sqlite.scope import Sql, Statement, Untranslatable, string
+from millpond.sql.sqlite.scope import Sql, Statement, UntranslatableError, string
 from millpond.types import BIGINT, BOOLEAN, DOUBLE, INTEGER, NUMERIC, SMALLINT, TEXT, SqlType, array_of
 
 OID = SqlType("oid")
@@ -99,9 +99,7 @@ def _plain(target: SqlType) -> SqlType:
 def _boolean(text: str) -> bool:
     word = text.strip().lower()
     if word not in _TRUE | _FALSE:
-        raise MillpondError(
-            SqlState.INVALID_TEXT_REPRESENTATION, f'invalid input syntax for type boolean: "{text}"'
-        )
+        raise MillpondError(SqlState.INVALID_TEXT_REPRESENTATION, f'invalid input syntax for type boolean: "{text}"')
     return word in _TRUE
 
 
@@ -170,7 +168,9 @@ def cast(sql: Sql, target: SqlType) -> Sql:
     if source == target:
         return sql
     if sql.literal is not None and is_text(source):
-        return literal_of(sql.literal, target) if target != CHAR else Sql(string(sql.literal[:1]), CHAR, sql.literal[:1])
+        return (
+            literal_of(sql.literal, target) if target != CHAR else Sql(string(sql.literal[:1]), CHAR, sql.literal[:1])
+        )
     if is_text(target):
         return Sql(_as_text(sql, target), target)
     if target.name in OBJECTS:
@@ -203,7 +203,7 @@ def _as_text(sql: Sql, target: SqlType) -> str:
     if is_list(source):
         return f"mp_array_out({sql.text}, {string(source.name)})"
     if source == RECORD:
-        raise Untranslatable("a record as text")
+        raise UntranslatableError("a record as text")
     return f"CAST({sql.text} AS TEXT)"
 
 
