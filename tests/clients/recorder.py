@@ -85,9 +85,15 @@ def _accept(listening: socket.socket, server_port: int, recorder: Recorder) -> N
     with suppress(OSError):  # the listening socket is closed at the end
         while True:
             client, _ = listening.accept()
-            server = socket.create_connection(("127.0.0.1", server_port))
-            threading.Thread(target=_pump, args=[client, server, _Reader(recorder)], daemon=True).start()
-            threading.Thread(target=_pump, args=[server, client, None], daemon=True).start()
+            threading.Thread(target=_connect, args=[client, server_port, recorder], daemon=True).start()
+
+
+def _connect(client: socket.socket, server_port: int, recorder: Recorder) -> None:
+    with client, socket.create_connection(("127.0.0.1", server_port)) as server:
+        back = threading.Thread(target=_pump, args=[server, client, None], daemon=True)
+        back.start()
+        _pump(client, server, _Reader(recorder))
+        back.join()
 
 
 def _pump(source: socket.socket, target: socket.socket, reader: _Reader | None) -> None:

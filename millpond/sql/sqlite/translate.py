@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -15,6 +15,7 @@ from millpond.sql.signatures import function_name
 from millpond.sql.sqlite import functions
 from millpond.sql.sqlite.queries import QueryTranslator
 from millpond.sql.sqlite.scope import Scope, Statement, UntranslatableError
+from millpond.sql.sqlite.types import OBJECTS
 from millpond.types import SqlType
 
 
@@ -50,23 +51,24 @@ def catalog_query(tree: exp.Expr) -> CatalogQuery | None:
 
 
 def _is_about_the_catalog(tree: exp.Expr) -> bool:
-    relations = list(_relations(tree))
-    if relations:
-        return all(find(schema, name) is not None for schema, name in relations)
-    return any(_is_only_here(call) for call in tree.find_all(exp.Anonymous)) or any(
-        _is_object_cast(cast) for cast in tree.find_all(exp.Cast)
-    )
-
-
-def _relations(tree: exp.Expr) -> Iterator[tuple[str | None, str]]:
-    """The relations that a query names, without its CTEs and functions."""
-    ctes = {fold(cte.args["alias"].this) for cte in tree.find_all(exp.CTE)}
+    """Whether all relations are of the catalog, or there are none and functions are. The first other one ends it: most
+    queries are not, and each of them is asked this."""
+    has_relations = False
     for table in tree.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
             continue
         schema = fold(table.args["db"]) if table.args.get("db") else None
-        if schema is not None or fold(table.this) not in ctes:
-            yield schema, fold(table.this)
+        if find(schema, fold(table.this)) is not None:
+            has_relations = True
+        elif schema is not None or not _is_cte(fold(table.this), tree):
+            return False
+    if has_relations:
+        return True
+    return any(map(_is_only_here, tree.find_all(exp.Anonymous))) or any(map(_is_object_cast, tree.find_all(exp.Cast)))
+
+
+def _is_cte(name: str, tree: exp.Expr) -> bool:
+    return any(fold(cte.args["alias"].this) == name for cte in tree.find_all(exp.CTE))
 
 
 def _is_only_here(call: exp.Anonymous) -> bool:
@@ -75,4 +77,7 @@ def _is_only_here(call: exp.Anonymous) -> bool:
 
 
 def _is_object_cast(cast: exp.Cast) -> bool:
-    return "reg" in cast.args["to"].sql("postgres").lower()
+    """Whether it is to regclass or its kin."""
+    written = cast.args["to"]
+    name = written.name if isinstance(written, exp.ObjectIdentifier) else str(written.args.get("kind") or "")
+    return name.lower().rpartition(".")[2] in OBJECTS

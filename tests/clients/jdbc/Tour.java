@@ -18,7 +18,7 @@ public class Tour {
         System.out.println("product: " + about.getDatabaseProductName() + " " + about.getDatabaseProductVersion());
         System.out.println("user: " + about.getUserName());
         System.out.println("identifier: " + about.getMaxColumnNameLength());
-        System.out.println("keyword: " + about.getSQLKeywords().contains("lateral"));
+        System.out.println("keyword: " + about.getSQLKeywords().contains("limit"));
         show("catalog", about.getCatalogs(), "TABLE_CAT");
         show("schema", about.getSchemas(), "TABLE_SCHEM");
         show("table type", about.getTableTypes(), "TABLE_TYPE");

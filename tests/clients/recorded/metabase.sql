@@ -1,14 +1,20 @@
 -- types that are enumerations
+-- columns: nspname name, typname name
+-- rows: 0
 SELECT nspname, typname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
 WHERE t.oid IN (SELECT DISTINCT enumtypid FROM pg_enum e);
 
 -- schemas to look into, by JDBC
+-- columns: table_schem name, table_catalog text
+-- rows: 3
 SELECT nspname AS TABLE_SCHEM, NULL AS TABLE_CATALOG FROM pg_catalog.pg_namespace
 WHERE nspname <> 'pg_toast' AND (nspname !~ '^pg_temp_' OR nspname = (pg_catalog.current_schemas(true))[1])
   AND (nspname !~ '^pg_toast_temp_' OR nspname = replace((pg_catalog.current_schemas(true))[1], 'pg_temp_', 'pg_toast_temp_'))
 ORDER BY TABLE_SCHEM;
 
 -- what may be read
+-- columns: role text, schema name, table name, update boolean, select boolean, insert boolean, delete boolean
+-- rows: 3
 WITH table_privileges AS (
   SELECT NULL AS role, t.schemaname AS schema, t.objectname AS table,
     pg_catalog.has_any_column_privilege(current_user, '"' || t.schemaname || '"' || '.' || '"' || t.objectname || '"', 'update') AS update,
@@ -29,6 +35,8 @@ SELECT t.* FROM table_privileges t WHERE t.select OR t.update OR t.insert OR t.d
 
 -- tables of the schemas
 -- values: ["^pg_", "information_schema", "public"]
+-- columns: schema name, name name, type text, description text, estimated_row_count bigint
+-- rows: 4
 SELECT "n"."nspname" AS "schema", "c"."relname" AS "name",
   CASE "c"."relkind" WHEN 'r' THEN 'TABLE' WHEN 'p' THEN 'PARTITIONED TABLE' WHEN 'v' THEN 'VIEW' WHEN 'f' THEN 'FOREIGN TABLE'
     WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE NULL END AS "type",
@@ -43,6 +51,8 @@ ORDER BY "type" ASC, "schema" ASC, "name" ASC;
 
 -- fields of the tables
 -- values: ["public"]
+-- columns: name name, database-type text, database-position integer, table-schema name, table-name name, pk? boolean, field-comment text, database-required boolean, database-is-auto-increment boolean
+-- rows: 13
 SELECT "c"."column_name" AS "name",
   CASE WHEN "c"."udt_schema" IN ('public', 'pg_catalog') THEN FORMAT('%s', "c"."udt_name")
     ELSE FORMAT('"%s"."%s"', "c"."udt_schema", "c"."udt_name") END AS "database-type",
@@ -77,6 +87,8 @@ ORDER BY "table-schema" ASC, "table-name" ASC, "database-position" ASC;
 
 -- foreign keys
 -- values: ["public"]
+-- columns: fk-table-schema name, fk-table-name name, fk-column-name name, pk-table-schema name, pk-table-name name, pk-column-name name
+-- rows: 0
 SELECT "fk_ns"."nspname" AS "fk-table-schema", "fk_table"."relname" AS "fk-table-name", "fk_column"."attname" AS "fk-column-name",
   "pk_ns"."nspname" AS "pk-table-schema", "pk_table"."relname" AS "pk-table-name", "pk_column"."attname" AS "pk-column-name"
 FROM "pg_constraint" AS "c"
@@ -91,6 +103,8 @@ WHERE fk_ns.nspname !~ '^information_schema|catalog_history|pg_' AND ("c"."conty
 ORDER BY "fk-table-schema" ASC, "fk-table-name" ASC;
 
 -- indexes
+-- columns: table-schema name, table-name name, field-name text
+-- rows: 2
 SELECT "tmp"."table-schema", "tmp"."table-name", TRIM(BOTH '"' FROM pg_catalog.pg_get_indexdef("tmp"."ci_oid", "tmp"."pos", FALSE)) AS "field-name"
 FROM (
   SELECT "n"."nspname" AS "table-schema", "ct"."relname" AS "table-name", "ci"."oid" AS "ci_oid", (information_schema._pg_expandarray("i"."indkey"))."n" AS "pos"

@@ -1,4 +1,6 @@
 -- psql \d station
+-- columns: oid oid, nspname name, relname name
+-- rows: 1
 SELECT c.oid,
   n.nspname,
   c.relname
@@ -9,6 +11,8 @@ WHERE c.relname OPERATOR(pg_catalog.~) '^(station)$' COLLATE pg_catalog.default
 ORDER BY 2, 3;
 
 -- psql \d station
+-- columns: relchecks smallint, relkind "char", relhasindex boolean, relhasrules boolean, relhastriggers boolean, relrowsecurity boolean, relforcerowsecurity boolean, relhasoids boolean, relispartition boolean, ?column? text, reltablespace oid, reloftype text, relpersistence "char", relreplident "char", amname name
+-- rows: 1
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, '', c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
  LEFT JOIN pg_catalog.pg_class tc ON (c.reltoastrelid = tc.oid)
@@ -16,6 +20,8 @@ LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '16384';
 
 -- psql \d station
+-- columns: attname name, format_type text, pg_get_expr text, attnotnull boolean, attcollation name, attidentity "char", attgenerated "char"
+-- rows: 5
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)
@@ -31,6 +37,8 @@ WHERE a.attrelid = '16384' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
 -- psql \d station
+-- columns: relname name, indisprimary boolean, indisunique boolean, indisclustered boolean, indisvalid boolean, pg_get_indexdef text, pg_get_constraintdef text, contype "char", condeferrable boolean, condeferred boolean, indisreplident boolean, reltablespace oid
+-- rows: 2
 SELECT c2.relname, i.indisprimary, i.indisunique, i.indisclustered, i.indisvalid, pg_catalog.pg_get_indexdef(i.indexrelid, 0, true),
   pg_catalog.pg_get_constraintdef(con.oid, true), contype, condeferrable, condeferred, i.indisreplident, c2.reltablespace
 FROM pg_catalog.pg_class c, pg_catalog.pg_class c2, pg_catalog.pg_index i
@@ -39,12 +47,16 @@ WHERE c.oid = '16384' AND c.oid = i.indrelid AND i.indexrelid = c2.oid
 ORDER BY i.indisprimary DESC, c2.relname;
 
 -- psql \d station
+-- columns: conname name, pg_get_constraintdef text
+-- rows: 1
 SELECT r.conname, pg_catalog.pg_get_constraintdef(r.oid, true)
 FROM pg_catalog.pg_constraint r
 WHERE r.conrelid = '16384' AND r.contype = 'c'
 ORDER BY 1;
 
 -- psql \d station
+-- columns: polname name, polpermissive boolean, array_to_string text, pg_get_expr text, pg_get_expr text, cmd text
+-- rows: 0
 SELECT pol.polname, pol.polpermissive,
   CASE WHEN pol.polroles = '{0}' THEN NULL ELSE pg_catalog.array_to_string(array(select rolname from pg_catalog.pg_roles where oid = any (pol.polroles) order by 1),',') END,
   pg_catalog.pg_get_expr(pol.polqual, pol.polrelid),
@@ -59,6 +71,8 @@ FROM pg_catalog.pg_policy pol
 WHERE pol.polrelid = '16384' ORDER BY 1;
 
 -- psql \d station
+-- columns: oid oid, stxrelid text, nsp text, stxname name, columns text, ndist_enabled boolean, deps_enabled boolean, mcv_enabled boolean, stxstattarget integer
+-- rows: 0
 SELECT oid, stxrelid::pg_catalog.regclass, stxnamespace::pg_catalog.regnamespace::pg_catalog.text AS nsp, stxname,
 pg_catalog.pg_get_statisticsobjdef_columns(oid) AS columns,
   'd' = any(stxkind) AS ndist_enabled,
@@ -70,6 +84,8 @@ WHERE stxrelid = '16384'
 ORDER BY nsp, stxname;
 
 -- psql \d station
+-- columns: pubname name, ?column? text, ?column? text
+-- rows: 0
 SELECT pubname
      , NULL
      , NULL
@@ -98,6 +114,8 @@ WHERE p.puballtables AND pg_catalog.pg_relation_is_publishable('16384')
 ORDER BY 1;
 
 -- psql \d station
+-- columns: oid text
+-- rows: 0
 SELECT c.oid::pg_catalog.regclass
 FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i
 WHERE c.oid = i.inhparent AND i.inhrelid = '16384'
@@ -105,12 +123,16 @@ WHERE c.oid = i.inhparent AND i.inhrelid = '16384'
 ORDER BY inhseqno;
 
 -- psql \d station
+-- columns: oid text, relkind "char", inhdetachpending boolean, pg_get_expr text
+-- rows: 0
 SELECT c.oid::pg_catalog.regclass, c.relkind, inhdetachpending, pg_catalog.pg_get_expr(c.relpartbound, c.oid)
 FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i
 WHERE c.oid = i.inhrelid AND i.inhparent = '16384'
 ORDER BY pg_catalog.pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT', c.oid::pg_catalog.regclass::pg_catalog.text;
 
 -- psql \d part_usage
+-- columns: oid oid, nspname name, relname name
+-- rows: 1
 SELECT c.oid,
   n.nspname,
   c.relname
@@ -121,6 +143,8 @@ WHERE c.relname OPERATOR(pg_catalog.~) '^(part_usage)$' COLLATE pg_catalog.defau
 ORDER BY 2, 3;
 
 -- psql \d part_usage
+-- columns: relchecks smallint, relkind "char", relhasindex boolean, relhasrules boolean, relhastriggers boolean, relrowsecurity boolean, relforcerowsecurity boolean, relhasoids boolean, relispartition boolean, ?column? text, reltablespace oid, reloftype text, relpersistence "char", relreplident "char", amname name
+-- rows: 1
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, '', c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
  LEFT JOIN pg_catalog.pg_class tc ON (c.reltoastrelid = tc.oid)
@@ -128,6 +152,8 @@ LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '16385';
 
 -- psql \d part_usage
+-- columns: attname name, format_type text, pg_get_expr text, attnotnull boolean, attcollation name, attidentity "char", attgenerated "char", attfdwoptions text
+-- rows: 4
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)
@@ -144,6 +170,8 @@ WHERE a.attrelid = '16385' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
 -- psql \d part_usage
+-- columns: polname name, polpermissive boolean, array_to_string text, pg_get_expr text, pg_get_expr text, cmd text
+-- rows: 0
 SELECT pol.polname, pol.polpermissive,
   CASE WHEN pol.polroles = '{0}' THEN NULL ELSE pg_catalog.array_to_string(array(select rolname from pg_catalog.pg_roles where oid = any (pol.polroles) order by 1),',') END,
   pg_catalog.pg_get_expr(pol.polqual, pol.polrelid),
@@ -158,6 +186,8 @@ FROM pg_catalog.pg_policy pol
 WHERE pol.polrelid = '16385' ORDER BY 1;
 
 -- psql \d part_usage
+-- columns: oid oid, stxrelid text, nsp text, stxname name, columns text, ndist_enabled boolean, deps_enabled boolean, mcv_enabled boolean, stxstattarget integer
+-- rows: 0
 SELECT oid, stxrelid::pg_catalog.regclass, stxnamespace::pg_catalog.regnamespace::pg_catalog.text AS nsp, stxname,
 pg_catalog.pg_get_statisticsobjdef_columns(oid) AS columns,
   'd' = any(stxkind) AS ndist_enabled,
@@ -169,6 +199,8 @@ WHERE stxrelid = '16385'
 ORDER BY nsp, stxname;
 
 -- psql \d part_usage
+-- columns: pubname name, ?column? text, ?column? text
+-- rows: 0
 SELECT pubname
      , NULL
      , NULL
@@ -197,6 +229,8 @@ WHERE p.puballtables AND pg_catalog.pg_relation_is_publishable('16385')
 ORDER BY 1;
 
 -- psql \d part_usage
+-- columns: srvname name, array_to_string text
+-- rows: 1
 SELECT s.srvname,
   pg_catalog.array_to_string(ARRAY(
     SELECT pg_catalog.quote_ident(option_name) || ' ' || pg_catalog.quote_literal(option_value)
@@ -206,6 +240,8 @@ FROM pg_catalog.pg_foreign_table f,
 WHERE f.ftrelid = '16385' AND s.oid = f.ftserver;
 
 -- psql \d part_usage
+-- columns: oid text
+-- rows: 0
 SELECT c.oid::pg_catalog.regclass
 FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i
 WHERE c.oid = i.inhparent AND i.inhrelid = '16385'
@@ -213,12 +249,16 @@ WHERE c.oid = i.inhparent AND i.inhrelid = '16385'
 ORDER BY inhseqno;
 
 -- psql \d part_usage
+-- columns: oid text, relkind "char", inhdetachpending boolean, pg_get_expr text
+-- rows: 0
 SELECT c.oid::pg_catalog.regclass, c.relkind, inhdetachpending, pg_catalog.pg_get_expr(c.relpartbound, c.oid)
 FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i
 WHERE c.oid = i.inhrelid AND i.inhparent = '16385'
 ORDER BY pg_catalog.pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT', c.oid::pg_catalog.regclass::pg_catalog.text;
 
 -- psql \d+ used
+-- columns: oid oid, nspname name, relname name
+-- rows: 1
 SELECT c.oid,
   n.nspname,
   c.relname
@@ -229,6 +269,8 @@ WHERE c.relname OPERATOR(pg_catalog.~) '^(used)$' COLLATE pg_catalog.default
 ORDER BY 2, 3;
 
 -- psql \d+ used
+-- columns: relchecks smallint, relkind "char", relhasindex boolean, relhasrules boolean, relhastriggers boolean, relrowsecurity boolean, relforcerowsecurity boolean, relhasoids boolean, relispartition boolean, array_to_string text, reltablespace oid, reloftype text, relpersistence "char", relreplident "char", amname name
+-- rows: 1
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, pg_catalog.array_to_string(c.reloptions || array(select 'toast.' || x from pg_catalog.unnest(tc.reloptions) x), ', ')
 , c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
@@ -237,6 +279,8 @@ LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '16387';
 
 -- psql \d+ used
+-- columns: attname name, format_type text, pg_get_expr text, attnotnull boolean, attcollation name, attidentity "char", attgenerated "char", attstorage "char", col_description text
+-- rows: 2
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)
@@ -254,14 +298,20 @@ WHERE a.attrelid = '16387' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
 -- psql \d+ used
+-- columns: pg_get_viewdef text
+-- rows: 1
 SELECT pg_catalog.pg_get_viewdef('16387'::pg_catalog.oid, true);
 
 -- psql \d+ used
+-- columns: rulename name, rtrim text
+-- rows: 0
 SELECT r.rulename, trim(trailing ';' from pg_catalog.pg_get_ruledef(r.oid, true))
 FROM pg_catalog.pg_rewrite r
 WHERE r.ev_class = '16387' AND r.rulename != '_RETURN' ORDER BY 1;
 
 -- psql \d sparta
+-- columns: oid oid, nspname name, relname name
+-- rows: 1
 SELECT c.oid,
   n.nspname,
   c.relname
@@ -272,6 +322,8 @@ WHERE c.relname OPERATOR(pg_catalog.~) '^(sparta)$' COLLATE pg_catalog.default
 ORDER BY 2, 3;
 
 -- psql \d sparta
+-- columns: relchecks smallint, relkind "char", relhasindex boolean, relhasrules boolean, relhastriggers boolean, relrowsecurity boolean, relforcerowsecurity boolean, relhasoids boolean, relispartition boolean, ?column? text, reltablespace oid, reloftype text, relpersistence "char", relreplident "char", amname name
+-- rows: 1
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, '', c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
  LEFT JOIN pg_catalog.pg_class tc ON (c.reltoastrelid = tc.oid)
@@ -279,6 +331,8 @@ LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '16386';
 
 -- psql \d sparta
+-- columns: attname name, format_type text, pg_get_expr text, attnotnull boolean, attcollation name, attidentity "char", attgenerated "char"
+-- rows: 2
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)
@@ -294,12 +348,18 @@ WHERE a.attrelid = '16386' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
 -- psql \sv sparta
+-- columns: ?column? oid
+-- rows: 1
 SELECT 'sparta'::pg_catalog.regclass::pg_catalog.oid;
 
 -- psql \sv sparta
+-- columns: nspname name, relname name, relkind "char", pg_get_viewdef text, reloptions text[], checkoption text
+-- rows: 1
 SELECT nspname, relname, relkind, pg_catalog.pg_get_viewdef(c.oid, true), pg_catalog.array_remove(pg_catalog.array_remove(c.reloptions,'check_option=local'),'check_option=cascaded') AS reloptions, CASE WHEN 'check_option=local' = ANY (c.reloptions) THEN 'LOCAL'::text WHEN 'check_option=cascaded' = ANY (c.reloptions) THEN 'CASCADED'::text ELSE NULL END AS checkoption FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_namespace n ON c.relnamespace = n.oid WHERE c.oid = 16386;
 
 -- psql \d
+-- columns: Schema name, Name name, Type text, Owner name
+-- rows: 4
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -315,6 +375,8 @@ WHERE c.relkind IN ('r','p','v','m','S','f','')
 ORDER BY 1,2;
 
 -- psql \d station_pkey
+-- columns: oid oid, nspname name, relname name
+-- rows: 1
 SELECT c.oid,
   n.nspname,
   c.relname
@@ -325,6 +387,8 @@ WHERE c.relname OPERATOR(pg_catalog.~) '^(station_pkey)$' COLLATE pg_catalog.def
 ORDER BY 2, 3;
 
 -- psql \d station_pkey
+-- columns: relchecks smallint, relkind "char", relhasindex boolean, relhasrules boolean, relhastriggers boolean, relrowsecurity boolean, relforcerowsecurity boolean, relhasoids boolean, relispartition boolean, ?column? text, reltablespace oid, reloftype text, relpersistence "char", relreplident "char", amname name
+-- rows: 1
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, '', c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
  LEFT JOIN pg_catalog.pg_class tc ON (c.reltoastrelid = tc.oid)
@@ -332,6 +396,8 @@ LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '2151677952';
 
 -- psql \d station_pkey
+-- columns: attname name, format_type text, is_key text, indexdef text
+-- rows: 1
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   CASE WHEN a.attnum <= (SELECT i.indnkeyatts FROM pg_catalog.pg_index i WHERE i.indexrelid = '2151677952') THEN 'yes' ELSE 'no' END AS is_key,
@@ -341,6 +407,8 @@ WHERE a.attrelid = '2151677952' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
 -- psql \d station_pkey
+-- columns: indisunique boolean, indisprimary boolean, indisclustered boolean, indisvalid boolean, condeferrable boolean, condeferred boolean, indisreplident boolean, indnullsnotdistinct boolean, amname name, relname name, pg_get_expr text
+-- rows: 1
 SELECT i.indisunique, i.indisprimary, i.indisclustered, i.indisvalid,
   (NOT i.indimmediate) AND EXISTS (SELECT 1 FROM pg_catalog.pg_constraint WHERE conrelid = i.indrelid AND conindid = i.indexrelid AND contype IN ('p','u','x') AND condeferrable) AS condeferrable,
   (NOT i.indimmediate) AND EXISTS (SELECT 1 FROM pg_catalog.pg_constraint WHERE conrelid = i.indrelid AND conindid = i.indexrelid AND contype IN ('p','u','x') AND condeferred) AS condeferred,
@@ -352,6 +420,8 @@ WHERE i.indexrelid = c.oid AND c.oid = '2151677952' AND c.relam = a.oid
 AND i.indrelid = c2.oid;
 
 -- psql \det+
+-- columns: Schema name, Table name, Server name, FDW options text, Description text
+-- rows: 1
 SELECT n.nspname AS "Schema",
   c.relname AS "Table",
   s.srvname AS "Server",
@@ -367,6 +437,8 @@ WHERE pg_catalog.pg_table_is_visible(c.oid)
 ORDER BY 1, 2;
 
 -- psql \l
+-- columns: Name name, Owner name, Encoding name, Collate text, Ctype text, ICU Locale text, Locale Provider text, Access privileges text
+-- rows: 1
 SELECT d.datname as "Name",
        pg_catalog.pg_get_userbyid(d.datdba) as "Owner",
        pg_catalog.pg_encoding_to_char(d.encoding) as "Encoding",
@@ -379,6 +451,8 @@ FROM pg_catalog.pg_database d
 ORDER BY 1;
 
 -- psql \l+
+-- columns: Name name, Owner name, Encoding name, Collate text, Ctype text, ICU Locale text, Locale Provider text, Access privileges text, Size text, Tablespace name, Description text
+-- rows: 1
 SELECT d.datname as "Name",
        pg_catalog.pg_get_userbyid(d.datdba) as "Owner",
        pg_catalog.pg_encoding_to_char(d.encoding) as "Encoding",
@@ -398,6 +472,8 @@ FROM pg_catalog.pg_database d
 ORDER BY 1;
 
 -- psql \dn
+-- columns: Name name, Owner name
+-- rows: 1
 SELECT n.nspname AS "Name",
   pg_catalog.pg_get_userbyid(n.nspowner) AS "Owner"
 FROM pg_catalog.pg_namespace n
@@ -405,6 +481,8 @@ WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 ORDER BY 1;
 
 -- psql \dn+
+-- columns: Name name, Owner name, Access privileges text, Description text
+-- rows: 1
 SELECT n.nspname AS "Name",
   pg_catalog.pg_get_userbyid(n.nspowner) AS "Owner",
   pg_catalog.array_to_string(n.nspacl, E'\n') AS "Access privileges",
@@ -414,6 +492,8 @@ WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
 ORDER BY 1;
 
 -- psql \d+
+-- columns: Schema name, Name name, Type text, Owner name, Persistence text, Access method name, Size text, Description text
+-- rows: 4
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -433,6 +513,8 @@ WHERE c.relkind IN ('r','p','v','m','S','f','')
 ORDER BY 1,2;
 
 -- psql \dt
+-- columns: Schema name, Name name, Type text, Owner name
+-- rows: 1
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -448,6 +530,8 @@ WHERE c.relkind IN ('r','p','')
 ORDER BY 1,2;
 
 -- psql \dt+
+-- columns: Schema name, Name name, Type text, Owner name, Persistence text, Access method name, Size text, Description text
+-- rows: 1
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -467,6 +551,8 @@ WHERE c.relkind IN ('r','p','')
 ORDER BY 1,2;
 
 -- psql \dv
+-- columns: Schema name, Name name, Type text, Owner name
+-- rows: 2
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -481,6 +567,8 @@ WHERE c.relkind IN ('v','')
 ORDER BY 1,2;
 
 -- psql \dv+
+-- columns: Schema name, Name name, Type text, Owner name, Persistence text, Size text, Description text
+-- rows: 2
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -498,6 +586,8 @@ WHERE c.relkind IN ('v','')
 ORDER BY 1,2;
 
 -- psql \dE
+-- columns: Schema name, Name name, Type text, Owner name
+-- rows: 1
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -512,6 +602,8 @@ WHERE c.relkind IN ('f','')
 ORDER BY 1,2;
 
 -- psql \det
+-- columns: Schema name, Table name, Server name
+-- rows: 1
 SELECT n.nspname AS "Schema",
   c.relname AS "Table",
   s.srvname AS "Server"
@@ -523,6 +615,8 @@ WHERE pg_catalog.pg_table_is_visible(c.oid)
 ORDER BY 1, 2;
 
 -- psql \des+
+-- columns: Name name, Owner name, Foreign-data wrapper name, Access privileges text, Type text, Version text, FDW options text, Description text
+-- rows: 1
 SELECT s.srvname AS "Name",
   pg_catalog.pg_get_userbyid(s.srvowner) AS "Owner",
   f.fdwname AS "Foreign-data wrapper",
@@ -538,6 +632,8 @@ LEFT JOIN pg_catalog.pg_description d
 ORDER BY 1;
 
 -- psql \dew+
+-- columns: Name name, Owner name, Handler text, Validator text, Access privileges text, FDW options text, Description text
+-- rows: 1
 SELECT fdw.fdwname AS "Name",
   pg_catalog.pg_get_userbyid(fdw.fdwowner) AS "Owner",
   fdw.fdwhandler::pg_catalog.regproc AS "Handler",
@@ -551,6 +647,8 @@ LEFT JOIN pg_catalog.pg_description d
 ORDER BY 1;
 
 -- psql \du
+-- columns: rolname name, rolsuper boolean, rolinherit boolean, rolcreaterole boolean, rolcreatedb boolean, rolcanlogin boolean, rolconnlimit integer, rolvaliduntil timestamp with time zone, memberof name[], rolreplication boolean, rolbypassrls boolean
+-- rows: 3
 SELECT r.rolname, r.rolsuper, r.rolinherit,
   r.rolcreaterole, r.rolcreatedb, r.rolcanlogin,
   r.rolconnlimit, r.rolvaliduntil,
@@ -565,6 +663,8 @@ WHERE r.rolname !~ '^pg_'
 ORDER BY 1;
 
 -- psql \du+
+-- columns: rolname name, rolsuper boolean, rolinherit boolean, rolcreaterole boolean, rolcreatedb boolean, rolcanlogin boolean, rolconnlimit integer, rolvaliduntil timestamp with time zone, memberof name[], description text, rolreplication boolean, rolbypassrls boolean
+-- rows: 3
 SELECT r.rolname, r.rolsuper, r.rolinherit,
   r.rolcreaterole, r.rolcreatedb, r.rolcanlogin,
   r.rolconnlimit, r.rolvaliduntil,
@@ -580,6 +680,8 @@ WHERE r.rolname !~ '^pg_'
 ORDER BY 1;
 
 -- psql \df
+-- columns: Schema name, Name name, Result data type text, Argument data types text, Type text
+-- rows: 0
 SELECT n.nspname as "Schema",
   p.proname as "Name",
   pg_catalog.pg_get_function_result(p.oid) as "Result data type",
@@ -598,6 +700,8 @@ WHERE pg_catalog.pg_function_is_visible(p.oid)
 ORDER BY 1, 2, 4;
 
 -- psql \df+
+-- columns: Schema name, Name name, Result data type text, Argument data types text, Type text, Volatility text, Parallel text, Owner name, Security text, Access privileges text, Language name, Source code text, Description text
+-- rows: 0
 SELECT n.nspname as "Schema",
   p.proname as "Name",
   pg_catalog.pg_get_function_result(p.oid) as "Result data type",
@@ -633,6 +737,8 @@ WHERE pg_catalog.pg_function_is_visible(p.oid)
 ORDER BY 1, 2, 4;
 
 -- psql \da
+-- columns: Schema name, Name name, Result data type text, Argument data types text, Description text
+-- rows: 0
 SELECT n.nspname as "Schema",
   p.proname AS "Name",
   pg_catalog.format_type(p.prorettype, NULL) AS "Result data type",
@@ -650,6 +756,8 @@ WHERE p.prokind = 'a'
 ORDER BY 1, 2, 4;
 
 -- psql \dT
+-- columns: Schema name, Name text, Description text
+-- rows: 0
 SELECT n.nspname as "Schema",
   pg_catalog.format_type(t.oid, NULL) AS "Name",
   pg_catalog.obj_description(t.oid, 'pg_type') as "Description"
@@ -663,6 +771,8 @@ WHERE (t.typrelid = 0 OR (SELECT c.relkind = 'c' FROM pg_catalog.pg_class c WHER
 ORDER BY 1, 2;
 
 -- psql \dT+
+-- columns: Schema name, Name text, Internal name name, Size text, Elements text, Owner name, Access privileges text, Description text
+-- rows: 0
 SELECT n.nspname as "Schema",
   pg_catalog.format_type(t.oid, NULL) AS "Name",
   t.typname AS "Internal name",
@@ -694,6 +804,8 @@ WHERE (t.typrelid = 0 OR (SELECT c.relkind = 'c' FROM pg_catalog.pg_class c WHER
 ORDER BY 1, 2;
 
 -- psql \di
+-- columns: Schema name, Name name, Type text, Owner name, Table name
+-- rows: 2
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -712,6 +824,8 @@ WHERE c.relkind IN ('i','I','')
 ORDER BY 1,2;
 
 -- psql \di+
+-- columns: Schema name, Name name, Type text, Owner name, Table name, Persistence text, Access method name, Size text, Description text
+-- rows: 2
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -734,6 +848,8 @@ WHERE c.relkind IN ('i','I','')
 ORDER BY 1,2;
 
 -- psql \ds
+-- columns: Schema name, Name name, Type text, Owner name
+-- rows: 0
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -748,6 +864,8 @@ WHERE c.relkind IN ('S','')
 ORDER BY 1,2;
 
 -- psql \dm
+-- columns: Schema name, Name name, Type text, Owner name
+-- rows: 0
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -763,6 +881,8 @@ WHERE c.relkind IN ('m','')
 ORDER BY 1,2;
 
 -- psql \dp
+-- columns: Schema name, Name name, Type text, Access privileges text, Column privileges text, Policies text
+-- rows: 4
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'S' THEN 'sequence' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' END as "Type",
@@ -808,6 +928,8 @@ WHERE c.relkind IN ('r','v','m','S','f','p')
 ORDER BY 1, 2;
 
 -- psql \ddp
+-- columns: Owner name, Schema name, Type text, Access privileges text
+-- rows: 0
 SELECT pg_catalog.pg_get_userbyid(d.defaclrole) AS "Owner",
   n.nspname AS "Schema",
   CASE d.defaclobjtype WHEN 'r' THEN 'table' WHEN 'S' THEN 'sequence' WHEN 'f' THEN 'function' WHEN 'T' THEN 'type' WHEN 'n' THEN 'schema' END AS "Type",
@@ -817,17 +939,23 @@ FROM pg_catalog.pg_default_acl d
 ORDER BY 1, 2, 3;
 
 -- psql \dx
+-- columns: Name name, Version text, Schema name, Description text
+-- rows: 0
 SELECT e.extname AS "Name", e.extversion AS "Version", n.nspname AS "Schema", c.description AS "Description"
 FROM pg_catalog.pg_extension e LEFT JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace LEFT JOIN pg_catalog.pg_description c ON c.objoid = e.oid AND c.classoid = 'pg_catalog.pg_extension'::pg_catalog.regclass
 ORDER BY 1;
 
 -- psql \dy
+-- columns: Name name, Event name, Owner name, Enabled text, Function text, Tags text
+-- rows: 0
 SELECT evtname as "Name", evtevent as "Event", pg_catalog.pg_get_userbyid(e.evtowner) as "Owner",
  case evtenabled when 'O' then 'enabled'  when 'R' then 'replica'  when 'A' then 'always'  when 'D' then 'disabled' end as "Enabled",
  e.evtfoid::pg_catalog.regproc as "Function", pg_catalog.array_to_string(array(select x from pg_catalog.unnest(evttags) as t(x)), ', ') as "Tags"
 FROM pg_catalog.pg_event_trigger e ORDER BY 1;
 
 -- psql \do
+-- columns: Schema name, Name name, Left arg type text, Right arg type text, Result type text, Description text
+-- rows: 0
 SELECT n.nspname as "Schema",
   o.oprname AS "Name",
   CASE WHEN o.oprkind='l' THEN NULL ELSE pg_catalog.format_type(o.oprleft, NULL) END AS "Left arg type",
@@ -843,6 +971,8 @@ WHERE n.nspname <> 'pg_catalog'
 ORDER BY 1, 2, 3, 4;
 
 -- psql \dO
+-- columns: Schema name, Name name, Collate text, Ctype text, ICU Locale text, Provider text, Deterministic? text
+-- rows: 0
 SELECT n.nspname AS "Schema",
        c.collname AS "Name",
        c.collcollate AS "Collate",
@@ -859,6 +989,8 @@ WHERE n.oid = c.collnamespace
 ORDER BY 1, 2;
 
 -- psql \db
+-- columns: Name name, Owner name, Location text
+-- rows: 2
 SELECT spcname AS "Name",
   pg_catalog.pg_get_userbyid(spcowner) AS "Owner",
   pg_catalog.pg_tablespace_location(oid) AS "Location"
@@ -866,6 +998,8 @@ FROM pg_catalog.pg_tablespace
 ORDER BY 1;
 
 -- psql \db+
+-- columns: Name name, Owner name, Location text, Access privileges text, Options text[], Size text, Description text
+-- rows: 2
 SELECT spcname AS "Name",
   pg_catalog.pg_get_userbyid(spcowner) AS "Owner",
   pg_catalog.pg_tablespace_location(oid) AS "Location",
@@ -877,6 +1011,8 @@ FROM pg_catalog.pg_tablespace
 ORDER BY 1;
 
 -- psql \dF
+-- columns: Schema name, Name name, Description text
+-- rows: 0
 SELECT
    n.nspname as "Schema",
    c.cfgname as "Name",
@@ -887,6 +1023,8 @@ WHERE pg_catalog.pg_ts_config_is_visible(c.oid)
 ORDER BY 1, 2;
 
 -- psql \dL
+-- columns: Name name, Owner name, Trusted boolean, Description text
+-- rows: 0
 SELECT l.lanname AS "Name",
        pg_catalog.pg_get_userbyid(l.lanowner) as "Owner",
        l.lanpltrusted AS "Trusted",
@@ -899,6 +1037,8 @@ WHERE l.lanplcallfoid != 0
 ORDER BY 1;
 
 -- psql \dRp
+-- columns: Name name, Owner name, All tables boolean, Inserts boolean, Updates boolean, Deletes boolean, Truncates boolean, Via root boolean
+-- rows: 0
 SELECT pubname AS "Name",
   pg_catalog.pg_get_userbyid(pubowner) AS "Owner",
   puballtables AS "All tables",
@@ -911,6 +1051,8 @@ FROM pg_catalog.pg_publication
 ORDER BY 1;
 
 -- psql \dRs
+-- columns: Name name, Owner name, Enabled boolean, Publication text[]
+-- rows: 0
 SELECT subname AS "Name"
 ,  pg_catalog.pg_get_userbyid(subowner) AS "Owner"
 ,  subenabled AS "Enabled"
@@ -921,6 +1063,8 @@ WHERE subdbid = (SELECT oid
                  WHERE datname = pg_catalog.current_database())ORDER BY 1;
 
 -- psql \dX
+-- columns: Schema text, Name name, Definition text, Ndistinct text, Dependencies text, MCV text
+-- rows: 0
 SELECT
 es.stxnamespace::pg_catalog.regnamespace::pg_catalog.text AS "Schema",
 es.stxname AS "Name",
@@ -938,6 +1082,8 @@ WHERE pg_catalog.pg_statistics_obj_is_visible(es.oid)
 ORDER BY 1, 2;
 
 -- psql \dD
+-- columns: Schema name, Name name, Type text, Collation name, Nullable text, Default text, Check text
+-- rows: 0
 SELECT n.nspname as "Schema",
        t.typname as "Name",
        pg_catalog.format_type(t.typbasetype, t.typtypmod) as "Type",
@@ -957,6 +1103,8 @@ WHERE t.typtype = 'd'
 ORDER BY 1, 2;
 
 -- psql \dC
+-- columns: Source type text, Target type text, Function name, Implicit? text
+-- rows: 0
 SELECT pg_catalog.format_type(castsource, NULL) AS "Source type",
        pg_catalog.format_type(casttarget, NULL) AS "Target type",
        CASE WHEN c.castmethod = 'b' THEN '(binary coercible)'
@@ -983,6 +1131,8 @@ WHERE ( (true  AND pg_catalog.pg_type_is_visible(ts.oid)
 ORDER BY 1, 2;
 
 -- psql \dc
+-- columns: Schema name, Name name, Source name, Destination name, Default? text
+-- rows: 0
 SELECT n.nspname AS "Schema",
        c.conname AS "Name",
        pg_catalog.pg_encoding_to_char(c.conforencoding) AS "Source",
@@ -998,12 +1148,16 @@ WHERE true
 ORDER BY 1, 2;
 
 -- psql \dA
+-- columns: Name name, Type text
+-- rows: 2
 SELECT amname AS "Name",
   CASE amtype WHEN 'i' THEN 'Index' WHEN 't' THEN 'Table' END AS "Type"
 FROM pg_catalog.pg_am
 ORDER BY 1;
 
 -- psql \dd
+-- columns: Schema name, Name text, Object text, Description text
+-- rows: 0
 SELECT DISTINCT tt.nspname AS "Schema", tt.name AS "Name", tt.object AS "Object", d.description AS "Description"
 FROM (
   SELECT pgc.oid as oid, pgc.tableoid AS tableoid,
@@ -1073,6 +1227,8 @@ WHERE n.nspname <> 'pg_catalog'
 ORDER BY 1, 2, 3;
 
 -- psql \drds
+-- columns: Role name, Database name, Settings text
+-- rows: 0
 SELECT rolname AS "Role", datname AS "Database",
 pg_catalog.array_to_string(setconfig, E'\n') AS "Settings"
 FROM pg_catalog.pg_db_role_setting s
@@ -1081,6 +1237,8 @@ LEFT JOIN pg_catalog.pg_roles r ON r.oid = setrole
 ORDER BY 1, 2;
 
 -- psql \dP
+-- columns: Schema name, Name name, Owner name, Type text, Table text
+-- rows: 0
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   pg_catalog.pg_get_userbyid(c.relowner) as "Owner",
@@ -1099,6 +1257,8 @@ WHERE c.relkind IN ('p','I','')
 ORDER BY "Schema", "Type" DESC, "Name";
 
 -- psql \dtS
+-- columns: Schema name, Name name, Type text, Owner name
+-- rows: 53
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -1111,6 +1271,8 @@ WHERE c.relkind IN ('r','p','t','s','')
 ORDER BY 1,2;
 
 -- psql \dvS
+-- columns: Schema name, Name name, Type text, Owner name
+-- rows: 34
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -1122,6 +1284,8 @@ WHERE c.relkind IN ('v','s','')
 ORDER BY 1,2;
 
 -- psql \d nothing
+-- columns: oid oid, nspname name, relname name
+-- rows: 0
 SELECT c.oid,
   n.nspname,
   c.relname
@@ -1132,6 +1296,8 @@ WHERE c.relname OPERATOR(pg_catalog.~) '^(nothing)$' COLLATE pg_catalog.default
 ORDER BY 2, 3;
 
 -- psql \dt nothing
+-- columns: Schema name, Name name, Type text, Owner name
+-- rows: 0
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -1145,6 +1311,8 @@ WHERE c.relkind IN ('r','p','t','s','')
 ORDER BY 1,2;
 
 -- psql \dS pg_class
+-- columns: oid oid, nspname name, relname name
+-- rows: 1
 SELECT c.oid,
   n.nspname,
   c.relname
@@ -1155,6 +1323,8 @@ WHERE c.relname OPERATOR(pg_catalog.~) '^(pg_class)$' COLLATE pg_catalog.default
 ORDER BY 2, 3;
 
 -- psql \dS pg_class
+-- columns: relchecks smallint, relkind "char", relhasindex boolean, relhasrules boolean, relhastriggers boolean, relrowsecurity boolean, relforcerowsecurity boolean, relhasoids boolean, relispartition boolean, ?column? text, reltablespace oid, reloftype text, relpersistence "char", relreplident "char", amname name
+-- rows: 1
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, '', c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
  LEFT JOIN pg_catalog.pg_class tc ON (c.reltoastrelid = tc.oid)
@@ -1162,6 +1332,8 @@ LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '1259';
 
 -- psql \dS pg_class
+-- columns: attname name, format_type text, pg_get_expr text, attnotnull boolean, attcollation name, attidentity "char", attgenerated "char"
+-- rows: 33
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)
@@ -1177,6 +1349,8 @@ WHERE a.attrelid = '1259' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
 -- psql \dS pg_class
+-- columns: polname name, polpermissive boolean, array_to_string text, pg_get_expr text, pg_get_expr text, cmd text
+-- rows: 0
 SELECT pol.polname, pol.polpermissive,
   CASE WHEN pol.polroles = '{0}' THEN NULL ELSE pg_catalog.array_to_string(array(select rolname from pg_catalog.pg_roles where oid = any (pol.polroles) order by 1),',') END,
   pg_catalog.pg_get_expr(pol.polqual, pol.polrelid),
@@ -1191,6 +1365,8 @@ FROM pg_catalog.pg_policy pol
 WHERE pol.polrelid = '1259' ORDER BY 1;
 
 -- psql \dS pg_class
+-- columns: oid oid, stxrelid text, nsp text, stxname name, columns text, ndist_enabled boolean, deps_enabled boolean, mcv_enabled boolean, stxstattarget integer
+-- rows: 0
 SELECT oid, stxrelid::pg_catalog.regclass, stxnamespace::pg_catalog.regnamespace::pg_catalog.text AS nsp, stxname,
 pg_catalog.pg_get_statisticsobjdef_columns(oid) AS columns,
   'd' = any(stxkind) AS ndist_enabled,
@@ -1202,6 +1378,8 @@ WHERE stxrelid = '1259'
 ORDER BY nsp, stxname;
 
 -- psql \dS pg_class
+-- columns: pubname name, ?column? text, ?column? text
+-- rows: 0
 SELECT pubname
      , NULL
      , NULL
@@ -1230,6 +1408,8 @@ WHERE p.puballtables AND pg_catalog.pg_relation_is_publishable('1259')
 ORDER BY 1;
 
 -- psql \dS pg_class
+-- columns: oid text
+-- rows: 0
 SELECT c.oid::pg_catalog.regclass
 FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i
 WHERE c.oid = i.inhparent AND i.inhrelid = '1259'
@@ -1237,12 +1417,16 @@ WHERE c.oid = i.inhparent AND i.inhrelid = '1259'
 ORDER BY inhseqno;
 
 -- psql \dS pg_class
+-- columns: oid text, relkind "char", inhdetachpending boolean, pg_get_expr text
+-- rows: 0
 SELECT c.oid::pg_catalog.regclass, c.relkind, inhdetachpending, pg_catalog.pg_get_expr(c.relpartbound, c.oid)
 FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i
 WHERE c.oid = i.inhrelid AND i.inhparent = '1259'
 ORDER BY pg_catalog.pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT', c.oid::pg_catalog.regclass::pg_catalog.text;
 
 -- psql \d+ station
+-- columns: relchecks smallint, relkind "char", relhasindex boolean, relhasrules boolean, relhastriggers boolean, relrowsecurity boolean, relforcerowsecurity boolean, relhasoids boolean, relispartition boolean, array_to_string text, reltablespace oid, reloftype text, relpersistence "char", relreplident "char", amname name
+-- rows: 1
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, pg_catalog.array_to_string(c.reloptions || array(select 'toast.' || x from pg_catalog.unnest(tc.reloptions) x), ', ')
 , c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
@@ -1251,6 +1435,8 @@ LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '16384';
 
 -- psql \d+ station
+-- columns: attname name, format_type text, pg_get_expr text, attnotnull boolean, attcollation name, attidentity "char", attgenerated "char", attstorage "char", attcompression "char", attstattarget smallint, col_description text
+-- rows: 5
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)
@@ -1270,6 +1456,8 @@ WHERE a.attrelid = '16384' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
 -- psql \d+ part_usage
+-- columns: relchecks smallint, relkind "char", relhasindex boolean, relhasrules boolean, relhastriggers boolean, relrowsecurity boolean, relforcerowsecurity boolean, relhasoids boolean, relispartition boolean, array_to_string text, reltablespace oid, reloftype text, relpersistence "char", relreplident "char", amname name
+-- rows: 1
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, pg_catalog.array_to_string(c.reloptions || array(select 'toast.' || x from pg_catalog.unnest(tc.reloptions) x), ', ')
 , c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
@@ -1278,6 +1466,8 @@ LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '16385';
 
 -- psql \d+ part_usage
+-- columns: attname name, format_type text, pg_get_expr text, attnotnull boolean, attcollation name, attidentity "char", attgenerated "char", attfdwoptions text, attstorage "char", attstattarget smallint, col_description text
+-- rows: 4
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)
@@ -1297,6 +1487,8 @@ WHERE a.attrelid = '16385' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
 -- psql \dt public.s*
+-- columns: Schema name, Name name, Type text, Owner name
+-- rows: 1
 SELECT n.nspname as "Schema",
   c.relname as "Name",
   CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
@@ -1310,6 +1502,8 @@ WHERE c.relkind IN ('r','p','t','s','')
 ORDER BY 1,2;
 
 -- psql \dfS array_in
+-- columns: Schema name, Name name, Result data type text, Argument data types text, Type text
+-- rows: 1
 SELECT n.nspname as "Schema",
   p.proname as "Name",
   pg_catalog.pg_get_function_result(p.oid) as "Result data type",
@@ -1327,6 +1521,8 @@ WHERE p.proname OPERATOR(pg_catalog.~) '^(array_in)$' COLLATE pg_catalog.default
 ORDER BY 1, 2, 4;
 
 -- psql \d "Odd name"
+-- columns: oid oid, nspname name, relname name
+-- rows: 0
 SELECT c.oid,
   n.nspname,
   c.relname
@@ -1337,6 +1533,8 @@ WHERE c.relname OPERATOR(pg_catalog.~) '^(Odd name)$' COLLATE pg_catalog.default
 ORDER BY 2, 3;
 
 -- psql \d "Odd name"
+-- columns: relchecks smallint, relkind "char", relhasindex boolean, relhasrules boolean, relhastriggers boolean, relrowsecurity boolean, relforcerowsecurity boolean, relhasoids boolean, relispartition boolean, ?column? text, reltablespace oid, reloftype text, relpersistence "char", relreplident "char", amname name
+-- rows: 0
 SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, '', c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
 FROM pg_catalog.pg_class c
  LEFT JOIN pg_catalog.pg_class tc ON (c.reltoastrelid = tc.oid)
@@ -1344,6 +1542,8 @@ LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
 WHERE c.oid = '16389';
 
 -- psql \d "Odd name"
+-- columns: attname name, format_type text, pg_get_expr text, attnotnull boolean, attcollation name, attidentity "char", attgenerated "char"
+-- rows: 0
 SELECT a.attname,
   pg_catalog.format_type(a.atttypid, a.atttypmod),
   (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)
@@ -1359,6 +1559,8 @@ WHERE a.attrelid = '16389' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
 -- psql \d "Odd name"
+-- columns: relname name, indisprimary boolean, indisunique boolean, indisclustered boolean, indisvalid boolean, pg_get_indexdef text, pg_get_constraintdef text, contype "char", condeferrable boolean, condeferred boolean, indisreplident boolean, reltablespace oid
+-- rows: 0
 SELECT c2.relname, i.indisprimary, i.indisunique, i.indisclustered, i.indisvalid, pg_catalog.pg_get_indexdef(i.indexrelid, 0, true),
   pg_catalog.pg_get_constraintdef(con.oid, true), contype, condeferrable, condeferred, i.indisreplident, c2.reltablespace
 FROM pg_catalog.pg_class c, pg_catalog.pg_class c2, pg_catalog.pg_index i
@@ -1367,6 +1569,8 @@ WHERE c.oid = '16389' AND c.oid = i.indrelid AND i.indexrelid = c2.oid
 ORDER BY i.indisprimary DESC, c2.relname;
 
 -- psql \d "Odd name"
+-- columns: polname name, polpermissive boolean, array_to_string text, pg_get_expr text, pg_get_expr text, cmd text
+-- rows: 0
 SELECT pol.polname, pol.polpermissive,
   CASE WHEN pol.polroles = '{0}' THEN NULL ELSE pg_catalog.array_to_string(array(select rolname from pg_catalog.pg_roles where oid = any (pol.polroles) order by 1),',') END,
   pg_catalog.pg_get_expr(pol.polqual, pol.polrelid),
@@ -1381,6 +1585,8 @@ FROM pg_catalog.pg_policy pol
 WHERE pol.polrelid = '16389' ORDER BY 1;
 
 -- psql \d "Odd name"
+-- columns: oid oid, stxrelid text, nsp text, stxname name, columns text, ndist_enabled boolean, deps_enabled boolean, mcv_enabled boolean, stxstattarget integer
+-- rows: 0
 SELECT oid, stxrelid::pg_catalog.regclass, stxnamespace::pg_catalog.regnamespace::pg_catalog.text AS nsp, stxname,
 pg_catalog.pg_get_statisticsobjdef_columns(oid) AS columns,
   'd' = any(stxkind) AS ndist_enabled,
@@ -1392,6 +1598,8 @@ WHERE stxrelid = '16389'
 ORDER BY nsp, stxname;
 
 -- psql \d "Odd name"
+-- columns: pubname name, ?column? text, ?column? text
+-- rows: 0
 SELECT pubname
      , NULL
      , NULL
@@ -1420,6 +1628,8 @@ WHERE p.puballtables AND pg_catalog.pg_relation_is_publishable('16389')
 ORDER BY 1;
 
 -- psql \d "Odd name"
+-- columns: oid text
+-- rows: 0
 SELECT c.oid::pg_catalog.regclass
 FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i
 WHERE c.oid = i.inhparent AND i.inhrelid = '16389'
@@ -1427,6 +1637,8 @@ WHERE c.oid = i.inhparent AND i.inhrelid = '16389'
 ORDER BY inhseqno;
 
 -- psql \d "Odd name"
+-- columns: oid text, relkind "char", inhdetachpending boolean, pg_get_expr text
+-- rows: 0
 SELECT c.oid::pg_catalog.regclass, c.relkind, inhdetachpending, pg_catalog.pg_get_expr(c.relpartbound, c.oid)
 FROM pg_catalog.pg_class c, pg_catalog.pg_inherits i
 WHERE c.oid = i.inhrelid AND i.inhparent = '16389'

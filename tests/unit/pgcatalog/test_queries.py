@@ -67,13 +67,20 @@ def test_values(asked: Asked, expression: str, wanted: object) -> None:
 
 QUERIES = [
     ("SELECT relname FROM pg_class WHERE relname LIKE 'sta%' AND relkind = 'r'", [("station",)]),
-    ("SELECT relname FROM pg_class WHERE relname ILIKE 'STATION\\_P%' ORDER BY 1 DESC LIMIT 1", [("station_plant_location_key",)]),
+    (
+        "SELECT relname FROM pg_class WHERE relname ILIKE 'STATION\\_P%' ORDER BY 1 DESC LIMIT 1",
+        [("station_plant_location_key",)],
+    ),
     ("SELECT relname FROM pg_class WHERE relname LIKE '!%' ESCAPE '!' OR relname ~ '^(used)$'", [("used",)]),
     ("SELECT count(*) FROM pg_class c WHERE c.relname OPERATOR(pg_catalog.!~) 'a' AND c.oid > 16383", [(1,)]),
     ("SELECT nspname FROM pg_namespace ORDER BY oid = 2200 DESC, nspname FETCH FIRST 1 ROW ONLY", [("public",)]),
-    ("SELECT x, y FROM (VALUES (1, 'a'), (2, NULL)) AS v (x, y), pg_am WHERE amname = 'heap' ORDER BY y", [(1, "a"), (2, None)]),
     (
-        "SELECT i.indisprimary, a.attname FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k(n, ord)"
+        "SELECT x, y FROM (VALUES (1, 'a'), (2, NULL)) AS v (x, y), pg_am WHERE amname = 'heap' ORDER BY y",
+        [(1, "a"), (2, None)],
+    ),
+    (
+        "SELECT i.indisprimary, a.attname FROM pg_index i"
+        " CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k(n, ord)"
         " JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.n ORDER BY i.indisprimary, k.ord",
         [(False, "plant"), (False, "location"), (True, "id")],
     ),
@@ -91,19 +98,41 @@ QUERIES = [
         " a.attrelid = c.oid WHERE c.relkind = 'v' AND c.relnamespace = 2200 GROUP BY c.relname ORDER BY c.relname",
         [("sparta", ["location", "id"]), ("used", ["n", "part"])],
     ),
-    ("SELECT string_agg(DISTINCT typcategory::text, '') FROM pg_type WHERE typname IN ('int4', 'text', 'int8')", [("NS",)]),
-    ("SELECT bool_and(attnotnull), bool_or(attnotnull) FROM pg_attribute WHERE attrelid = 'station'::regclass", [(False, True)]),
-    ("SELECT ARRAY(SELECT nspname FROM pg_namespace ORDER BY nspname DESC)", [(["public", "pg_catalog", "information_schema"],)]),
-    ("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT i FROM n, pg_am WHERE amname = 'heap'", [(1,), (2,), (3,)]),
+    (
+        "SELECT string_agg(DISTINCT typcategory::text, '') FROM pg_type WHERE typname IN ('int4', 'text', 'int8')",
+        [("NS",)],
+    ),
+    (
+        "SELECT bool_and(attnotnull), bool_or(attnotnull) FROM pg_attribute WHERE attrelid = 'station'::regclass",
+        [(False, True)],
+    ),
+    (
+        "SELECT ARRAY(SELECT nspname FROM pg_namespace ORDER BY nspname DESC)",
+        [(["public", "pg_catalog", "information_schema"],)],
+    ),
+    (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT i FROM n, pg_am"
+        " WHERE amname = 'heap'",
+        [(1,), (2,), (3,)],
+    ),
     ("SELECT option_name FROM pg_foreign_table, pg_options_to_table(ftoptions)", [("capacity",), ("durability",)]),
-    ("SELECT relname, row_number() OVER (ORDER BY relname) FROM pg_class WHERE relkind = 'v' AND oid >= 16384", [("sparta", 1), ("used", 2)]),
-    ("SELECT relkind AS kind, count(*) FROM pg_class WHERE oid >= 16384 GROUP BY kind ORDER BY kind", [("f", 1), ("i", 2), ("r", 1), ("v", 2)]),
+    (
+        "SELECT relname, row_number() OVER (ORDER BY relname) FROM pg_class WHERE relkind = 'v' AND oid >= 16384",
+        [("sparta", 1), ("used", 2)],
+    ),
+    (
+        "SELECT relkind AS kind, count(*) FROM pg_class WHERE oid >= 16384 GROUP BY kind ORDER BY kind",
+        [("f", 1), ("i", 2), ("r", 1), ("v", 2)],
+    ),
     ("SELECT oid FROM pg_class WHERE relname = 'used' UNION SELECT 1::oid ORDER BY 1", [(1,), (16387,)]),
-    ("SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'FOREIGN'", [("part_usage",)]),
+    (
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'FOREIGN'",
+        [("part_usage",)],
+    ),
     ("SELECT tableoid::regclass, relname FROM pg_class WHERE oid = 16387", [("pg_class", "used")]),
     ("SELECT rolname, rolcanlogin FROM pg_roles ORDER BY 1", [("clerk", False), ("millpond", True), ("tester", True)]),
     ("SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'used')", [(True,)]),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("query", "rows"), QUERIES, ids=[text[:60] for text, _ in QUERIES])
