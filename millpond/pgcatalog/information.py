@@ -130,6 +130,12 @@ def _key_columns(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
             )
 
 
+def _constraint_columns(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
+    for key in objects.keys:
+        for column in key.key.columns:
+            yield _named("constraint", key.key.name) | _named("table", key.table.name) | {"column_name": column}
+
+
 def _constraint_tables(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
     for key in objects.keys:
         yield _named("table", key.table.name) | _named("constraint", key.key.name)
@@ -210,7 +216,7 @@ INFORMATION_ROWS: Mapping[str, RowsOf] = {
     "views": _views,
     "table_constraints": _table_constraints,
     "key_column_usage": _key_columns,
-    "constraint_column_usage": _key_columns,
+    "constraint_column_usage": _constraint_columns,
     "constraint_table_usage": _constraint_tables,
     "check_constraints": _check_constraints,
     "table_privileges": _table_privileges,

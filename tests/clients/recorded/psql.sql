@@ -348,7 +348,7 @@ WHERE a.attrelid = '16386' AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attnum;
 
 -- psql \sv sparta
--- columns: ?column? oid
+-- columns: oid oid
 -- rows: 1
 SELECT 'sparta'::pg_catalog.regclass::pg_catalog.oid;
 

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from millpond.errors import MillpondError, SqlState
 from millpond.pgcatalog.array_text import read_array, write_array
+from millpond.pgcatalog.declarations import DECLARED
 from millpond.pgcatalog.types import TYPES
 from millpond.sql.dialect import parse_query
 from millpond.sql.sqlite.translate import catalog_query
+from millpond.statements.system_catalog import system_relation
 from millpond.types import SqlType
 from tests.unit.pgcatalog.support import Asked
 
@@ -214,6 +216,17 @@ def test_a_long_query_is_canceled(asked: Asked) -> None:
             asked("SELECT count(*) FROM pg_attribute a, pg_attribute b, pg_attribute c, pg_attribute d")
     finally:
         asked.check_canceled = lambda: None
+
+
+@pytest.mark.parametrize("schema", ["pg_catalog", "information_schema"])
+def test_every_relation_can_be_read_and_given_to_spark(asked: Asked, schema: str) -> None:
+    names = [name for owner, name in DECLARED if owner == schema]
+    assert len(names) > 30
+    for name in names:
+        _, table = asked.table(f'SELECT * FROM {schema}."{name}"')
+        relation = system_relation(schema, name)
+        assert relation is not None
+        assert table.rename_columns(relation.arrow_schema.names).cast(relation.arrow_schema).num_rows == table.num_rows
 
 
 def test_every_type_is_consistent() -> None:
