@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
-from millpond.errors import InternalError, MillpondError, SqlState
+from millpond.errors import MillpondError, SqlState
 from millpond.pgcatalog.collectors import ArrayCollector, StringCollector
 from millpond.pgcatalog.declarations import INFORMATION_SCHEMA, PG_CATALOG, Declared
 from millpond.pgcatalog.functions import CatalogFunctions
@@ -118,7 +118,7 @@ class CatalogDatabase:
             except MillpondError as failure:
                 self._failure = failure
                 raise
-            except (TypeError, ValueError, AttributeError, AssertionError) as failure:
+            except (TypeError, ValueError, AttributeError, AssertionError, ArithmeticError) as failure:
                 message = f"function {name} does not take these arguments"
                 self._failure = MillpondError(SqlState.UNDEFINED_FUNCTION, message, detail=str(failure))
                 raise
@@ -142,7 +142,7 @@ class CatalogDatabase:
         try:
             rows = self._connection.execute(text).fetchmany(RESULT_ROWS_MAX + 1)
         except sqlite3.Error as failure:
-            raise self._failure or _unexpected(failure) from failure
+            raise self._failure or _refused(failure) from failure
         finally:
             self._connection.set_authorizer(None)
             self._connection.set_progress_handler(None, 0)
@@ -165,8 +165,12 @@ def _authorize(action: int, *_details: object) -> int:
     return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
-def _unexpected(failure: sqlite3.Error) -> MillpondError:
-    return InternalError(f"the catalog's database did not understand a query: {failure}")
+def _refused(failure: sqlite3.Error) -> MillpondError:
+    """SQLite knows rules that nobody looked at before, such as where aggregates may stand."""
+    if isinstance(failure, sqlite3.DataError):
+        return MillpondError(SqlState.PROGRAM_LIMIT_EXCEEDED, f"a value is too large: {failure}")
+    message = "this form of query over the system catalogs is not supported"
+    return MillpondError(SqlState.FEATURE_NOT_SUPPORTED, message, detail=str(failure))
 
 
 def _rows(declared: Declared, objects: Objects, facts: SessionFacts) -> Iterator[tuple[object, ...]]:
@@ -198,6 +202,14 @@ def _stored(value: object) -> object:
 
 def _arrow(values: Sequence[Any], kind: SqlType) -> pa.Array[Any]:
     """A column of the result as the type that was announced."""
+    try:
+        return _converted(values, kind)
+    except (ValueError, TypeError, ArithmeticError, pa.ArrowException) as failure:
+        message = f"a value does not fit the type {kind} of its column"
+        raise MillpondError(SqlState.NUMERIC_VALUE_OUT_OF_RANGE, message, detail=str(failure)) from failure
+
+
+def _converted(values: Sequence[Any], kind: SqlType) -> pa.Array[Any]:
     if is_list(kind):
         lists = (None if value is None else json.loads(value) for value in values)
         convert = _CONVERSIONS[element_of(kind).name]

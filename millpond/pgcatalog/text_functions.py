@@ -187,6 +187,13 @@ def _integer(text: object) -> int:
         raise _invalid("integer", text) from None
 
 
+def _divisor(number: float) -> float:
+    """A number to divide by: SQLite would answer NULL."""
+    if number == 0:
+        raise MillpondError(SqlState.DIVISION_BY_ZERO, "division by zero")
+    return number
+
+
 def _invalid(kind: str, text: object) -> MillpondError:
     return MillpondError(SqlState.INVALID_TEXT_REPRESENTATION, f'invalid input syntax for type {kind}: "{text}"')
 
@@ -272,6 +279,7 @@ TEXT_FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "mp_ilike": _ilike,
     "mp_boolean": _boolean,
     "mp_integer": _integer,
+    "mp_divisor": _divisor,
     "mp_array_in": _array_in,
     "mp_array_out": _array_out,
     "mp_array_to_string": _array_to_string,

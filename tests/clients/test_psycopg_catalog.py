@@ -27,7 +27,7 @@ def test_types_of_the_catalog(connection: psycopg.Connection[tuple[object, ...]]
     kind: object = b"r" if binary else "r"
     assert cursor.fetchall() in ([(16384, "station", "r", 5, True, 2)], [(16384, "station", kind, 5, True, 2)])
     assert [column.type_code for column in cursor.description or ()] == [26, 19, 18, 21, 16, 26]
-    cursor.execute("SELECT conkey, array_agg(attname) FROM pg_constraint, pg_attribute WHERE contype = 'u' AND attrelid"
+    cursor.execute("SELECT conkey, array_agg(attname ORDER BY attnum) FROM pg_constraint, pg_attribute WHERE contype = 'u' AND attrelid"
                    " = conrelid AND attnum = ANY (conkey) GROUP BY conkey")  # fmt: skip
     assert cursor.fetchall() == [([2, 3], ["plant", "location"])]
     cursor.execute("SELECT indkey, indclass FROM pg_index WHERE indisprimary")

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql.base import PGInspector
 from sqlalchemy.engine.interfaces import ReflectedColumn
-from sqlalchemy.engine.reflection import Inspector, ObjectKind
+from sqlalchemy.engine.reflection import ObjectKind
 
 from tests.clients.conftest import Served
 from tests.clients.plant import create_plant, recorded_as
@@ -24,11 +25,13 @@ def engine(shared_server: Served) -> Iterator[sa.Engine]:
 
 
 @pytest.fixture(scope="module")
-def inspector(engine: sa.Engine) -> Inspector:
-    return sa.inspect(engine)
+def inspector(engine: sa.Engine) -> PGInspector:
+    made = sa.inspect(engine)
+    assert isinstance(made, PGInspector)
+    return made
 
 
-def test_names(inspector: Inspector) -> None:
+def test_names(inspector: PGInspector) -> None:
     assert inspector.default_schema_name == "public"
     assert inspector.get_schema_names() == ["information_schema", "public"]
     assert inspector.get_table_names() == ["station"]
@@ -42,17 +45,16 @@ def test_names(inspector: Inspector) -> None:
     assert not inspector.has_sequence("nothing")
 
 
-def test_streams_are_foreign_tables(inspector: Inspector) -> None:
-    assert inspector.get_foreign_table_names() == ["part_usage"]  # type: ignore[attr-defined]
-    oid = inspector.get_table_oid("part_usage")
-    assert oid == inspector.get_table_oid("station") + 1
+def test_streams_are_foreign_tables(inspector: PGInspector) -> None:
+    assert inspector.get_foreign_table_names() == ["part_usage"]
+    assert inspector.get_table_oid("part_usage") == inspector.get_table_oid("station") + 1
 
 
 def described(columns: list[ReflectedColumn]) -> list[tuple[str, str, bool, str | None]]:
     return [(one["name"], str(one["type"]), one["nullable"], one["default"]) for one in columns]
 
 
-def test_columns(inspector: Inspector) -> None:
+def test_columns(inspector: PGInspector) -> None:
     assert described(inspector.get_columns("station")) == [
         ("id", "INTEGER", False, None),
         ("plant", "TEXT", False, None),
@@ -66,7 +68,7 @@ def test_columns(inspector: Inspector) -> None:
     }
 
 
-def test_keys_and_checks(inspector: Inspector) -> None:
+def test_keys_and_checks(inspector: PGInspector) -> None:
     assert inspector.get_pk_constraint("station")["constrained_columns"] == ["id"]
     assert inspector.get_pk_constraint("part_usage")["constrained_columns"] == []
     [unique] = inspector.get_unique_constraints("station")
@@ -78,13 +80,13 @@ def test_keys_and_checks(inspector: Inspector) -> None:
     assert inspector.get_foreign_keys("station") == []
 
 
-def test_definitions_and_comments(inspector: Inspector) -> None:
+def test_definitions_and_comments(inspector: PGInspector) -> None:
     definition = inspector.get_view_definition("sparta")
     assert definition.strip() == "SELECT id, location FROM station WHERE plant = 'Sparta';"
     assert inspector.get_table_comment("station") == {"text": None}
     assert inspector.get_table_options("station") == {}
-    assert inspector.get_enums() == []  # type: ignore[attr-defined]
-    assert inspector.get_domains() == []  # type: ignore[attr-defined]
+    assert inspector.get_enums() == []
+    assert inspector.get_domains() == []
 
 
 def test_reflected_tables_work(engine: sa.Engine) -> None:

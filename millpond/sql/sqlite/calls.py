@@ -54,7 +54,7 @@ def _dot(translate: Expressions, node: exp.Expr) -> Sql:
     if called is not None and functions.returns_rows(function_name(called)):
         return row_value(translate, called, field)
     record = translate(value)
-    if record.type != RECORD:
+    if record.type != RECORD or not field.isidentifier():
         raise UntranslatableError("a field")
     return Sql(f"json_extract({record.text}, {string(f'$.{field}')})", UNKNOWN)
 

@@ -74,7 +74,8 @@ def _operator(translate: Expressions, node: exp.Expr) -> Sql:
 def _arithmetic(word: str) -> Rule:
     def rule(translate: Expressions, node: exp.Expr) -> Sql:
         left, right = matched(translate(node.this), translate(node.expression), translate.scope.statement)
-        return Sql(f"({left.text} {word} {right.text})", arithmetic_type(left.type, right.type))
+        operand = f"mp_divisor({right.text})" if word in "/%" else right.text
+        return Sql(f"({left.text} {word} {operand})", arithmetic_type(left.type, right.type))
 
     return rule
 

@@ -167,6 +167,10 @@ ERRORS = [
     ("SELECT oid FROM pg_class ORDER BY 2", "42P10", "ORDER BY position 2 is not in select list", 35),
     ("SELECT current_setting('nothing')", "42704", 'unrecognized configuration parameter "nothing"', None),
     ("SELECT n FROM pg_am, generate_series(1, 1000000000) n", "54000", None, None),
+    ("SELECT 1 FROM pg_class WHERE count(*) > 1", "0A000", None, None),
+    ("SELECT relnatts / 0 FROM pg_class", "22012", "division by zero", None),
+    ("SELECT oid::smallint FROM pg_class WHERE oid > 100000", "22003", None, None),
+    ("SELECT lpad(relname) FROM pg_class", "42883", None, None),
 ]
 
 
