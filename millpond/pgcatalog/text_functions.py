@@ -37,8 +37,7 @@ def _found(text: str, pattern: str, *, ignore_case: bool) -> bool:
     try:
         matches = pc.match_substring_regex(pa.array([text]), pattern, ignore_case=ignore_case)
     except pa.ArrowInvalid as failure:
-        message = f"invalid regular expression: {failure}"
-        raise MillpondError(SqlState.INVALID_REGULAR_EXPRESSION, message) from None
+        raise _invalid_pattern(failure) from None
     return bool(matches[0].as_py())
 
 
@@ -71,14 +70,25 @@ def _ilike(text: object, pattern: str, escape: str = "\\") -> bool:
     return _liked(str(text), _with_escape(pattern, escape), ignore_case=True)
 
 
+def _regexp_split(text: str, pattern: str) -> str:
+    try:
+        parts = pc.split_pattern_regex(pa.array([text]), pattern)
+    except pa.ArrowInvalid as failure:
+        raise _invalid_pattern(failure) from None
+    return json.dumps(parts[0].as_py())
+
+
+def _invalid_pattern(failure: pa.ArrowInvalid) -> MillpondError:
+    return MillpondError(SqlState.INVALID_REGULAR_EXPRESSION, f"invalid regular expression: {failure}")
+
+
 def _regexp_replace(text: str, pattern: str, replacement: str, flags: str = "") -> str:
     most = None if "g" in flags else 1
     sensitive = f"(?i){pattern}" if "i" in flags else pattern
     try:
         replaced = pc.replace_substring_regex(pa.array([text]), sensitive, replacement, max_replacements=most)
     except pa.ArrowInvalid as failure:
-        message = f"invalid regular expression: {failure}"
-        raise MillpondError(SqlState.INVALID_REGULAR_EXPRESSION, message) from None
+        raise _invalid_pattern(failure) from None
     return str(replaced[0].as_py())
 
 
@@ -287,6 +297,7 @@ TEXT_FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "mp_series": _series,
     "mp_options": _options,
     "regexp_replace": _regexp_replace,
+    "regexp_split_to_array": _regexp_split,
     "quote_ident": quote_ident,
     "quote_literal": _quote_literal,
     "split_part": _split_part,

@@ -27,8 +27,10 @@ def test_types_of_the_catalog(connection: psycopg.Connection[tuple[object, ...]]
     kind: object = b"r" if binary else "r"
     assert cursor.fetchall() in ([(16384, "station", "r", 5, True, 2)], [(16384, "station", kind, 5, True, 2)])
     assert [column.type_code for column in cursor.description or ()] == [26, 19, 18, 21, 16, 26]
-    cursor.execute("SELECT conkey, array_agg(attname ORDER BY attnum) FROM pg_constraint, pg_attribute WHERE contype = 'u' AND attrelid"
-                   " = conrelid AND attnum = ANY (conkey) GROUP BY conkey")  # fmt: skip
+    cursor.execute(
+        """SELECT conkey, array_agg(attname ORDER BY attnum) FROM pg_constraint JOIN pg_attribute
+           ON attrelid = conrelid AND attnum = ANY (conkey) WHERE contype = 'u' GROUP BY conkey"""
+    )
     assert cursor.fetchall() == [([2, 3], ["plant", "location"])]
     cursor.execute("SELECT indkey, indclass FROM pg_index WHERE indisprimary")
     assert [column.type_code for column in cursor.description or ()] == [22, 30]

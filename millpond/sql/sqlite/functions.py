@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from millpond.errors import MillpondError, SqlState
 from millpond.pgcatalog.types import element_of, is_list, lower_bound, named
 from millpond.sql.sql_types import UNKNOWN
 from millpond.sql.sqlite.scope import Sql, Statement, string
@@ -28,14 +29,14 @@ text    pg_get_function_result pg_get_function_arguments pg_get_function_identit
 text    pg_get_function_sqlbody pg_get_partkeydef pg_get_partition_constraintdef pg_get_statisticsobjdef
 text    pg_get_statisticsobjdef_columns pg_get_serial_sequence pg_tablespace_location pg_describe_object
 text    obj_description col_description shobj_description pg_size_pretty quote_ident quote_literal quote_nullable
-text    array_to_string concat concat_ws replace split_part regexp_replace lower upper initcap btrim ltrim rtrim
+text    concat concat_ws replace split_part regexp_replace lower upper initcap btrim ltrim rtrim
 text    left right lpad rpad substr translate repeat reverse md5 chr version current_setting set_config
-text    inet_client_addr inet_server_addr format
+text    inet_client_addr inet_server_addr
 name    current_database current_schema current_user session_user current_role current_catalog user
 name    pg_get_userbyid pg_encoding_to_char getdatabaseencoding pg_client_encoding
 name[]  current_schemas
 text[]  string_to_array regexp_split_to_array parse_ident
-int4    length char_length character_length strpos array_length array_upper array_lower array_ndims cardinality
+int4    length char_length character_length strpos array_length array_ndims cardinality
 int4    array_position pg_char_to_encoding pg_backend_pid ascii inet_client_port inet_server_port
 int4    _pg_char_max_length _pg_numeric_precision _pg_numeric_scale _pg_datetime_precision
 oid     _pg_truetypid pg_my_temp_schema
@@ -43,7 +44,7 @@ int4    _pg_truetypmod
 int8    pg_table_size pg_relation_size pg_total_relation_size pg_indexes_size pg_database_size pg_tablespace_size
 int8    pg_stat_get_numscans txid_current
 regclass to_regclass
-regtype to_regtype pg_typeof
+regtype to_regtype
 regproc to_regproc to_regprocedure
 regnamespace to_regnamespace
 regrole to_regrole
@@ -56,37 +57,69 @@ _ALWAYS: Mapping[str, SqlType] = {
 }
 """Functions whose result always has one type."""
 
-_AS_FIRST = frozenset("abs round floor ceil ceiling trunc array_remove array_append array_cat array_prepend".split())
-_COMMON = {"coalesce": "coalesce", "greatest": "mp_greatest", "least": "mp_least", "nullif": "nullif"}
-
 WINDOW_FUNCTIONS = frozenset("row_number rank dense_rank".split())
-_ROW_NUMBERS = dict.fromkeys(WINDOW_FUNCTIONS, BIGINT)
+
+Rule = Callable[[str, Sequence[Sql], Statement], Sql]
+
+
+def _as_first(name: str, arguments: Sequence[Sql], _statement: Statement) -> Sql:
+    """A function whose result has the type of its first argument."""
+    return Sql(f"{name}({_list(arguments)})", arguments[0].type)
+
+
+def _as_common(spelled: str) -> Rule:
+    """A function whose result has the type in which its arguments meet."""
+
+    def rule(_name: str, arguments: Sequence[Sql], statement: Statement) -> Sql:
+        met, kind = common(arguments, statement)
+        return met[0] if len(met) == 1 else Sql(f"{spelled}({_list(met)})", kind)
+
+    return rule
+
+
+def _type_name(_name: str, arguments: Sequence[Sql], _statement: Statement) -> Sql:
+    kind = TEXT if arguments[0].type == UNKNOWN else arguments[0].type
+    return Sql(f"mp_regtype_in({string(str(kind))})", named("regtype"))
+
+
+def _format(name: str, arguments: Sequence[Sql], _statement: Statement) -> Sql:
+    return Sql(f"{name}({_list([cast(argument, TEXT) for argument in arguments])})", TEXT)
+
+
+def _array_to_string(_name: str, arguments: Sequence[Sql], _statement: Statement) -> Sql:
+    """The elements of some types are not shown as SQLite has them, so that their type goes along."""
+    array = arguments[0] if is_list(arguments[0].type) else cast(arguments[0], array_of(TEXT))
+    element = string(element_of(array.type).name)
+    return Sql(f"mp_array_to_string({element}, {_list([array, *arguments[1:]])})", TEXT)
+
+
+def _bound(name: str, arguments: Sequence[Sql], _statement: Statement) -> Sql:
+    """Where an array begins or ends, which depends on where its type begins to count."""
+    return Sql(f"{name}({_list(arguments)}, {lower_bound(arguments[0].type)})", INTEGER)
+
+
+_RULES: Mapping[str, Rule] = {
+    **dict.fromkeys("abs round floor ceil ceiling trunc".split(), _as_first),
+    **dict.fromkeys("array_remove array_append array_cat array_prepend".split(), _as_first),
+    "coalesce": _as_common("coalesce"),
+    "nullif": _as_common("nullif"),
+    "greatest": _as_common("mp_greatest"),
+    "least": _as_common("mp_least"),
+    "pg_typeof": _type_name,
+    "format": _format,
+    "array_to_string": _array_to_string,
+    "array_upper": _bound,
+    "array_lower": _bound,
+}
 
 
 def scalar(name: str, arguments: Sequence[Sql], statement: Statement) -> Sql | None:
     """The call of a function with one value; None if there is no such function."""
-    if name in _COMMON:
-        met, kind = common(arguments, statement)
-        if len(met) == 1:
-            return met[0]
-        return Sql(f"{_COMMON[name]}({_list(met)})", kind)
-    if name in _AS_FIRST and arguments:
-        return Sql(f"{name}({_list(arguments)})", arguments[0].type)
-    if name == "pg_typeof" and arguments:
-        kind = TEXT if arguments[0].type == UNKNOWN else arguments[0].type
-        return Sql(f"mp_regtype_in({string(str(kind))})", named("regtype"))
-    if name == "format":
-        arguments = [cast(argument, TEXT) for argument in arguments]
-    if name == "array_to_string" and arguments and is_list(arguments[0].type):
-        kinds = string(element_of(arguments[0].type).name)
-        return Sql(f"mp_array_to_string({kinds}, {_list(arguments)})", TEXT)
-    if name in ("array_upper", "array_lower") and arguments:
-        return Sql(f"{name}({_list(arguments)}, {lower_bound(arguments[0].type)})", INTEGER)
-    if name in _ROW_NUMBERS:
-        return Sql(f"{name}({_list(arguments)})", _ROW_NUMBERS[name])
-    if name in _ALWAYS:
-        return Sql(f'"{name}"({_list(arguments)})', _ALWAYS[name])
-    return None
+    if name in WINDOW_FUNCTIONS:
+        return Sql(f"{name}()", BIGINT)
+    if name in _RULES and arguments:
+        return _RULES[name](name, arguments, statement)
+    return Sql(f'"{name}"({_list(arguments)})', _ALWAYS[name]) if name in _ALWAYS else None
 
 
 def _list(arguments: Sequence[Sql]) -> str:
@@ -112,6 +145,8 @@ class Ordering:
 
 def aggregate(name: str, arguments: Sequence[Sql], ordering: Ordering, *, distinct: bool) -> Sql:
     """The call of an aggregate."""
+    if not arguments and name != "count":
+        raise _without_arguments(name)
     if name in _COLLECTING:
         flags = string(("D" if distinct else "") + ordering.flags)
         texts = [*(argument.text for argument in arguments), flags, *(key.text for key in ordering.keys)]
@@ -190,6 +225,10 @@ def _series(name: str, arguments: Sequence[Sql]) -> RowFunction:
     return RowFunction(f"mp_series({_list(arguments)})", (RowColumn(name, INTEGER, "{0}.value"),))
 
 
+def _split(elements: str) -> Callable[[str, Sequence[Sql]], RowFunction]:
+    return lambda name, arguments: RowFunction(f"{elements}({_list(arguments)})", (RowColumn(name, TEXT, "{0}.value"),))
+
+
 def _no_oids(_name: str, _arguments: Sequence[Sql]) -> RowFunction:
     return RowFunction("'[]'", (RowColumn("relid", named("regclass"), "{0}.value"),))
 
@@ -205,12 +244,8 @@ _ROW_FUNCTIONS: Mapping[str, Callable[[str, Sequence[Sql]], RowFunction]] = {
     "aclexplode": _fields("mp_acl", grantor="oid", grantee="oid", privilege_type="text", is_grantable="bool"),
     "pg_get_keywords": _fields("mp_keywords", word="text", catcode='"char"', catdesc="text"),
     "pg_show_all_settings": _fields("mp_settings", name="text", setting="text"),
-    "regexp_split_to_table": lambda name, arguments: RowFunction(
-        f"regexp_split_to_array({_list(arguments)})", (RowColumn(name, TEXT, "{0}.value"),)
-    ),
-    "string_to_table": lambda name, arguments: RowFunction(
-        f"string_to_array({_list(arguments)})", (RowColumn(name, TEXT, "{0}.value"),)
-    ),
+    "regexp_split_to_table": _split("regexp_split_to_array"),
+    "string_to_table": _split("string_to_array"),
 }
 
 
@@ -219,9 +254,15 @@ def returns_rows(name: str) -> bool:
 
 
 def row_function(name: str, arguments: Sequence[Sql]) -> RowFunction:
+    if not arguments and name not in ("pg_get_keywords", "pg_show_all_settings"):
+        raise _without_arguments(name)
     return _ROW_FUNCTIONS[name](name, arguments)
+
+
+def _without_arguments(name: str) -> MillpondError:
+    return MillpondError(SqlState.UNDEFINED_FUNCTION, f"function {name}() does not exist")
 
 
 def is_of_catalog(name: str) -> bool:
     """Whether a function tells something about the server or its objects, or returns rows of them."""
-    return name in _ALWAYS or (returns_rows(name) and name != "generate_series")
+    return name in _ALWAYS or name == "array_to_string" or (returns_rows(name) and name != "generate_series")

@@ -73,7 +73,7 @@ def _is_cte(name: str, tree: exp.Expr) -> bool:
 
 def _is_only_here(call: exp.Anonymous) -> bool:
     name = function_name(call)
-    return functions.is_of_catalog(name) and spark_functions.find(name) is None and name != "pg_typeof"
+    return functions.is_of_catalog(name) and spark_functions.find(name) is None
 
 
 def _is_object_cast(cast: exp.Cast) -> bool:

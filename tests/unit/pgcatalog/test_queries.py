@@ -42,6 +42,7 @@ VALUES = [
     ("array_to_string(ARRAY[true, false], ',')", "t,f"),
     ("array_to_string('{1,2}'::int[], '-', '*')", "1-2"),
     ("array_length(ARRAY[1, 2, 3], 1)", 3),
+    ("array_to_string(regexp_split_to_array('a1b22c', '[0-9]+'), '|')", "a|b|c"),
     ("array_upper('1 2'::int2vector, 1)", 1),
     ("('1 2'::int2vector)[0]", 1),
     ("'b' = ANY ('{a,b}'::text[])", True),
@@ -171,6 +172,9 @@ ERRORS = [
     ("SELECT relnatts / 0 FROM pg_class", "22012", "division by zero", None),
     ("SELECT oid::smallint FROM pg_class WHERE oid > 100000", "22003", None, None),
     ("SELECT lpad(relname) FROM pg_class", "42883", None, None),
+    ("SELECT unnest() FROM pg_class", "42883", "function unnest() does not exist", None),
+    ("SELECT array_agg() FROM pg_class", "42883", "function array_agg() does not exist", None),
+    ("SELECT abs() FROM pg_class", "42883", "function abs() does not exist", 8),
 ]
 
 
