@@ -34,6 +34,7 @@ from millpond.sql.statements import (
 from millpond.statements.describe import Description, describe
 from millpond.statements.execution import DEFAULT_USER, Execution, Request
 from millpond.statements.read_only import check_may_run, check_may_write
+from millpond.statements.system_catalog import SystemCatalog
 from millpond.transaction import Transaction
 from millpond.transaction_block import Control, TransactionBlock
 
@@ -62,6 +63,7 @@ class Session:
         self.settings.start_with({SESSION_AUTHORIZATION: user})
         self.block = TransactionBlock(services.begin, self.state, services.switchboard)
         self.tag = f"millpond-session-{self.state.number}"
+        self._system_catalog = SystemCatalog(self.check_canceled)
         self._running: object | None = None
 
     @property
@@ -223,7 +225,9 @@ class Session:
         return result
 
     def _execution(self, transaction: Transaction, request: Request, *, autocommit: bool) -> Execution:
-        return Execution(self._services, self.state, transaction, self.tag, autocommit, request, self.login)
+        made = Execution(self._services, self.state, transaction, self.tag, autocommit, request, self.login)
+        made.system_catalog = self._system_catalog
+        return made
 
     # -- errors --------------------------------------------------------------------------------------------
 

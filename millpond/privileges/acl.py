@@ -65,6 +65,18 @@ class AclItem:
 Acl = tuple[AclItem, ...]
 
 
+def parse_item(text: str) -> AclItem:
+    """An item from the text that shows it.
+
+    >>> parse_item('alice=ar*w/"Bob B"')
+    AclItem(grantee='alice', grantor='Bob B', privileges='arw', grantable='r')
+    """
+    grants, _, grantor = text.rpartition("/")
+    grantee, _, letters = grants.rpartition("=")
+    grantable = re.findall(r"(.)\*", letters)
+    return AclItem(_unquoted(grantee), _unquoted(grantor), letters.replace("*", ""), "".join(grantable))
+
+
 def default_acl(kind: Securable, owner: str) -> Acl:
     """The list of an object that nobody granted anything on.
 
@@ -199,3 +211,7 @@ def _without(letters: str, gone: Collection[str]) -> str:
 
 def _quoted(role: str) -> str:
     return role if re.fullmatch(r"\w*", role) else '"' + role.replace('"', '""') + '"'
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name

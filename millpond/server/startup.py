@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.system import DATABASE
+from millpond.pgcatalog.objects import DATABASE
 from millpond.wire.backend import NegotiateProtocolVersion
 from millpond.wire.startup import PROTOCOL_NEWEST, Startup
 
@@ -38,6 +38,8 @@ def read_startup(startup: Startup) -> Opening:
     _check_database(parameters.pop("database", user))
     settings = dict(_options(parameters.pop("options", "")))
     settings |= {name: value for name, value in parameters.items() if name not in unknown}
+    # Drivers name the time zone of their machine unasked; the session stays in UTC, as the client is told.
+    settings = {name: value for name, value in settings.items() if name.lower() != "timezone"}
     version = min(startup.version, PROTOCOL_NEWEST)
     differs = version != startup.version or unknown
     return Opening(user, version, settings, NegotiateProtocolVersion(version, unknown) if differs else None)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from millpond import types
 from millpond.errors import not_supported
-from millpond.oids import SCALARS, oid_of, size_of
+from millpond.oids import SCALARS, modifier_of, oid_of, size_of
 from millpond.result import ResultColumn
 from millpond.types import SqlType
 from millpond.wire.backend import Field
 
 TEXT_FORMAT, BINARY_FORMAT = 0, 1
-
-_MODIFIER_HEADER = 4
-"""PostgreSQL adds the size of a header to the length or the precision that a modifier holds."""
 
 _UNTYPED_OIDS = frozenset({0, 705})
 """Unspecified, and PostgreSQL's pseudo-type "unknown"."""
@@ -50,12 +47,4 @@ def takes_binary(oid: int) -> bool:
 def field_of(column: ResultColumn, format: int) -> Field:
     """A result's column as RowDescription announces it."""
     kind = column.type
-    return Field(column.name, oid_of(kind), size_of(kind), _modifier(kind), format)
-
-
-def _modifier(sql_type: SqlType) -> int:
-    if sql_type.length is not None:
-        return sql_type.length + _MODIFIER_HEADER
-    if sql_type.name in ("numeric", "numeric[]") and sql_type.precision is not None:
-        return (sql_type.precision << 16 | (sql_type.scale or 0)) + _MODIFIER_HEADER
-    return -1
+    return Field(column.name, oid_of(kind), size_of(kind), modifier_of(kind), format)

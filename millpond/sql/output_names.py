@@ -52,8 +52,13 @@ def _name(node: exp.Expr) -> str | None:
 
 
 def _cast_name(node: exp.Expr) -> str | None:
+    written = node.args["to"]
+    if isinstance(written, exp.ObjectIdentifier):
+        return written.name.lower()
+    if isinstance(written.args.get("kind"), exp.Dot):
+        return fold(written.args["kind"].expression)
     try:
-        target = to_sql_type(node.args["to"])
+        target = to_sql_type(written)
     except MillpondError:
         return None
     return INTERNAL_NAMES.get(target.name, target.name)

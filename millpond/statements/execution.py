@@ -16,6 +16,8 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.pgcatalog.declarations import INFORMATION_SCHEMA, PG_CATALOG
+from millpond.pgcatalog.objects import DATABASE
 from millpond.privileges.authority import Authority
 from millpond.privileges.identity import Identity, Login, identify
 from millpond.privileges.reading import check_reads
@@ -32,9 +34,11 @@ from millpond.sql.bind import BoundQuery, bind, bind_expression
 from millpond.sql.dml import constant_default, default_query, relation_names, whole_relation
 from millpond.sql.parse import parse_expression, parse_query
 from millpond.sql.scope import NamesAsCreated
+from millpond.sql.sqlite.translate import catalog_query
 from millpond.sql.statements import Name, QueryTree
 from millpond.statements import session_functions
-from millpond.system import DATABASE, SYSTEM_RELATIONS, SystemContext
+from millpond.statements.system_catalog import SystemCatalog, is_declared, system_relation
+from millpond.system import SYSTEM_RELATIONS, SystemContext
 from millpond.transaction import Transaction
 from millpond.types import BOOLEAN
 from millpond.values import from_text
@@ -82,6 +86,7 @@ class Execution:
     request: Request
     login: Login = IN_PROCESS
     notices: list[Notice] = field(default_factory=list)
+    system_catalog: SystemCatalog = field(default_factory=SystemCatalog)
 
     @property
     def settings(self) -> SessionSettings:
@@ -113,11 +118,12 @@ class Execution:
     # -- names: the protocol that binding asks ---------------------------------------------------------------
 
     def relation(self, schema: str | None, name: str) -> Relation | None:
-        """The relation of that name, if there is one."""
-        if schema in (None, "public"):
+        """The relation of that name, if there is one; pg_catalog comes first, as in PostgreSQL."""
+        found = system_relation(schema, name)
+        if found is None and schema in (None, "public"):
             found = self.transaction.relation(name)
-            if found is not None:
-                return found
+        if found is not None:
+            return found
         system = SYSTEM_RELATIONS.get((schema or "public", name))
         return system.relation if system else None
 
@@ -162,7 +168,7 @@ class Execution:
     def check_free(self, name: Name, *, if_not_exists: bool) -> bool:
         """Whether a new relation may take the name; an error unless IF NOT EXISTS was said."""
         if name.schema not in (None, "public"):
-            if name.schema == "information_schema":
+            if name.schema in (PG_CATALOG, INFORMATION_SCHEMA):
                 raise not_supported("a relation in a system schema", position=name.position)
             message = f'schema "{name.schema}" does not exist'
             raise MillpondError(SqlState.UNDEFINED_SCHEMA, message, position=name.position)
@@ -220,7 +226,12 @@ class Execution:
         return self.services.runner.frame(text.format(**views), given, self.tag)
 
     def query(self, query: QueryTree) -> Result:
-        """The result of a query, not yet computed; a view alone needs no Spark once it has its answer."""
+        """The result of a query, not yet computed; a view alone needs no Spark once it has its answer, and a query over
+        the system catalogs never does."""
+        about_catalog = catalog_query(query)
+        if about_catalog is not None:
+            columns = tuple(ResultColumn(*column) for column in about_catalog.columns)
+            return self.rows("SELECT", columns, self.system_catalog.rows(about_catalog, self))
         bound = self.bind(query)
         columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
         view = whole_relation(query, self)
@@ -291,9 +302,11 @@ class Execution:
         return self.services.runner.new_name()
 
     def _input(self, relation: Relation, held: list[Held]) -> Input:
+        if relation.kind == "system" and is_declared(relation):
+            return ArrowInput(self.system_catalog.table(relation, self))
         if relation.kind == "system":
             stores = (self.services.streams, self.services.views)
-            context = SystemContext(self.transaction, *stores, self.settings, self.authority, self.state.cursors)
+            context = SystemContext(self.transaction, *stores, self.settings, self.authority)
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
         if relation.kind == "continuous":
             return self._live_input(relation, held)[0]
