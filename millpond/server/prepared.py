@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from millpond.errors import MillpondError, SqlState
 from millpond.oids import oid_of
 from millpond.result import ResultColumn
+from millpond.server.script import known_script, read_script
 from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, takes_binary, type_of_parameter
 from millpond.session import Session
 from millpond.sql.parameters import Parameters, TypedText
@@ -94,6 +95,9 @@ class Prepared:
 
 def prepare(name: str, text: str, oids: Sequence[int]) -> Prepared:
     """A statement prepared from its text; what is wrong with its syntax is found here."""
+    known = None if oids else known_script(text)
+    if known is not None and len(known) == 1:
+        return Prepared(name, text, known[0][0], (), known[0][1])
     sources = split(text)
     if len(sources) > 1:
         raise MillpondError(SqlState.SYNTAX_ERROR, "cannot insert multiple commands into a prepared statement")
@@ -103,9 +107,11 @@ def prepare(name: str, text: str, oids: Sequence[int]) -> Prepared:
     if count > PARAMETERS_MAX:
         raise MillpondError(SqlState.UNDEFINED_PARAMETER, f"there is no parameter ${count}")
     declared = [*oids, *[0] * (count - len(oids))]
-    parameters = open_parameters([type_of_parameter(oid) for oid in declared]) if count else None
-    statement = parse(sources[0].text, parameters)
-    template = insert_template(sources[0].text) if count else None
+    if not count:
+        ((statement, offset),) = read_script(text)
+        return Prepared(name, text, statement, (), offset)
+    statement = parse(sources[0].text, open_parameters([type_of_parameter(oid) for oid in declared]))
+    template = insert_template(sources[0].text)
     return Prepared(name, sources[0].text, statement, tuple(declared), sources[0].offset, template)
 
 

@@ -32,6 +32,7 @@ from millpond.transaction import Transaction
 from millpond.types import BOOLEAN
 from millpond.values import from_text
 from millpond.values.arrays import Array, contiguous, nulls
+from millpond.view_reads import ViewRead, unchanged_answer
 
 Progress = Callable[[int, int], None]
 """Called now and then during long work with rows and bytes done so far."""
@@ -169,12 +170,33 @@ class Execution:
 
     def query(self, query: QueryTree) -> Result:
         """The result of a query, not yet computed; a view alone needs no Spark once it has its answer."""
+        read = self.services.view_reads.find(query, self)
+        if read is not None:
+            return self._view_rows(read, self.view_answer(read.view))
         bound = self.bind(query)
         columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
         view = whole_relation(query, self)
         if view is not None and view.kind == "continuous":
-            return self.rows("SELECT", columns, self.view_answer(view).rows)
+            read = ViewRead(query, view, columns)
+            self.services.view_reads.add(read)
+            return self._view_rows(read, self.view_answer(view))
         return Result("SELECT", columns, _frame=self.frame(bound))
+
+    def ready(self, query: QueryTree) -> Result | None:
+        """The result of a query that is there without any work or waiting, or None."""
+        read = self.services.view_reads.find(query, self)
+        if read is None:
+            return None
+        view = self.services.views.get(read.view)
+        answer = view.recent_answer(self._freshness_s(read.view)) or unchanged_answer(view)
+        return None if answer is None else self._view_rows(read, answer)
+
+    def _view_rows(self, read: ViewRead, answer: Answer) -> Result:
+        """An answer as the result of a query that reads a view. All such queries pass here, known ones too: this is
+        the place to ask whether the user may read it."""
+        result = self.rows("SELECT", read.columns, answer.rows)
+        result.shared = True
+        return result
 
     def rows(self, tag: str, columns: Sequence[ResultColumn], table: pa.Table) -> Result:
         """A result whose rows are at hand."""
@@ -254,8 +276,7 @@ class Execution:
     def view_answer(self, relation: Relation) -> Answer:
         """What a continuous view holds: everything acknowledged before now, or what it was a freshness ago."""
         view = self.services.views.get(relation)
-        freshness_ms = int(relation.options.get("freshness") or self.settings.integer("freshness"))
-        recent = view.recent_answer(freshness_ms / 1000)
+        recent = view.recent_answer(self._freshness_s(relation))
         if recent is not None:
             return recent
         live: dict[str, Input] = {}
@@ -271,6 +292,10 @@ class Execution:
         finally:
             for release in held:
                 release()
+
+    def _freshness_s(self, view: Relation) -> float:
+        """How old an answer may be."""
+        return int(view.options.get("freshness") or self.settings.integer("freshness")) / 1000
 
     def _live_input(self, relation: Relation, held: list[Held]) -> tuple[FileInput, object]:
         """A table or a continuous view as it is now, and what tells this state from others."""
