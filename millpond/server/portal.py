@@ -51,13 +51,13 @@ class Portal:
     def take_ready(self) -> bool:
         """Take the result if it is there, its rows encoded, so that nothing that follows has to wait."""
         if self._result is None:
-            result = self._client.session.ready(self._statement)
+            try:
+                result = self._client.session.ready(self._statement)
+                formats = () if result is None else _formats(self._formats, len(result.columns))
+            except MillpondError:
+                return False  # whoever runs the portal meets the error again, and tells the client
             if result is None or result.table is None:
                 return False
-            try:
-                formats = _formats(self._formats, len(result.columns))
-            except MillpondError:
-                return False  # who runs the portal tells the client
             self._is_ready = self._client.answers.find(result.table, formats) is not None
             if self._is_ready:
                 self._begin(result)

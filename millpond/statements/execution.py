@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -171,16 +172,27 @@ class Execution:
     def query(self, query: QueryTree) -> Result:
         """The result of a query, not yet computed; a view alone needs no Spark once it has its answer."""
         read = self.services.view_reads.find(query, self)
+        bound = self.bind(query) if read is None else read.bound
+        read = read or self._view_read(query, bound)
         if read is not None:
-            return self._view_rows(read, self.view_answer(read.view))
-        bound = self.bind(query)
+            return self._shared_rows(read, self.view_answer(read.view))
         columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
-        view = whole_relation(query, self)
-        if view is not None and view.kind == "continuous":
-            read = ViewRead(query, view, columns)
-            self.services.view_reads.add(read)
-            return self._view_rows(read, self.view_answer(view))
         return Result("SELECT", columns, _frame=self.frame(bound))
+
+    def _view_read(self, query: QueryTree, bound: BoundQuery) -> ViewRead | None:
+        """The query as one that reads a continuous view and does nothing else, known from now on; None if it is not."""
+        view = whole_relation(query, self)
+        if view is None or view.kind != "continuous":
+            return None
+        columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
+        read = ViewRead(query, view, bound, columns)
+        self.services.view_reads.add(read)
+        return read
+
+    def _shared_rows(self, read: ViewRead, answer: Answer) -> Result:
+        result = self.rows("SELECT", read.columns, answer.rows)
+        result.shared = True
+        return result
 
     def ready(self, query: QueryTree) -> Result | None:
         """The result of a query that is there without any work or waiting, or None."""
@@ -189,14 +201,7 @@ class Execution:
             return None
         view = self.services.views.get(read.view)
         answer = view.recent_answer(self._freshness_s(read.view)) or unchanged_answer(view)
-        return None if answer is None else self._view_rows(read, answer)
-
-    def _view_rows(self, read: ViewRead, answer: Answer) -> Result:
-        """An answer as the result of a query that reads a view. All such queries pass here, known ones too: this is
-        the place to ask whether the user may read it."""
-        result = self.rows("SELECT", read.columns, answer.rows)
-        result.shared = True
-        return result
+        return None if answer is None else self._shared_rows(read, answer)
 
     def rows(self, tag: str, columns: Sequence[ResultColumn], table: pa.Table) -> Result:
         """A result whose rows are at hand."""
@@ -288,7 +293,8 @@ class Execution:
             live[key_of(read)], state = self._live_input(current, held)
             token.append(state)
         try:
-            return self.services.views.answer(view, self.tag, live, tuple(token))
+            compute = partial(self.services.views.answer, view, self.tag, live, tuple(token))
+            return self.services.view_reads.shared_answer(view, compute)
         finally:
             for release in held:
                 release()
