@@ -27,6 +27,7 @@ from millpond.sql.statements import (
     Delete,
     Insert,
     InsertLiterals,
+    Query,
     Statement,
     Truncate,
     Update,
@@ -122,6 +123,16 @@ class Session:
         if self.transaction is not None:
             return self._dispatch(statement, self.transaction, request, autocommit=False)
         return self._autocommit(statement, request)
+
+    def ready(self, statement: Statement) -> Result | None:
+        """The result of a statement outside a transaction that is there without any work or waiting, or None."""
+        if self.transaction is not None or not isinstance(statement, Query):
+            return None
+        transaction = self._services.begin()
+        try:
+            return self._execution(transaction, DEFAULT_REQUEST, autocommit=True).ready(statement.tree)
+        finally:
+            transaction.rollback()
 
     def end_implicit(self, *, commit: bool) -> None:
         """End the transaction that several statements shared without asking for it, if there is one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -43,6 +43,7 @@ from millpond.transaction import Transaction
 from millpond.types import BOOLEAN
 from millpond.values import from_text
 from millpond.values.arrays import Array, contiguous, nulls
+from millpond.view_reads import ViewRead, unchanged_answer
 
 Progress = Callable[[int, int], None]
 """Called now and then during long work with rows and bytes done so far."""
@@ -228,17 +229,43 @@ class Execution:
     def query(self, query: QueryTree) -> Result:
         """The result of a query, not yet computed; a view alone needs no Spark once it has its answer, and a query over
         the system catalogs never does."""
-        about_catalog = catalog_query(query)
+        read = self.services.view_reads.find(query, self)
+        about_catalog = catalog_query(query) if read is None else None
         if about_catalog is not None:
             columns = tuple(ResultColumn(*column) for column in about_catalog.columns)
             return self.rows("SELECT", columns, self.system_catalog.rows(about_catalog, self))
-        bound = self.bind(query)
-        columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
-        view = whole_relation(query, self)
-        if view is not None and view.kind == "continuous":
+        bound = self.bind(query) if read is None else read.bound
+        read = read or self._view_read(query, bound)
+        if read is not None:
             self.check_reads(bound)
-            return self.rows("SELECT", columns, self.view_answer(view).rows)
+            return self._shared_rows(read, self.view_answer(read.view))
+        columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
         return Result("SELECT", columns, _frame=self.frame(bound))
+
+    def _view_read(self, query: QueryTree, bound: BoundQuery) -> ViewRead | None:
+        """The query as one that reads a continuous view and does nothing else, known from now on; None if it is not."""
+        view = whole_relation(query, self)
+        if view is None or view.kind != "continuous":
+            return None
+        columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
+        read = ViewRead(query, view, bound, columns)
+        self.services.view_reads.add(read)
+        return read
+
+    def _shared_rows(self, read: ViewRead, answer: Answer) -> Result:
+        result = self.rows("SELECT", read.columns, answer.rows)
+        result.shared = True
+        return result
+
+    def ready(self, query: QueryTree) -> Result | None:
+        """The result of a query that is there without any work or waiting, or None."""
+        read = self.services.view_reads.find(query, self)
+        if read is None:
+            return None
+        self.check_reads(read.bound)
+        view = self.services.views.get(read.view)
+        answer = view.recent_answer(self._freshness_s(read.view)) or unchanged_answer(view)
+        return None if answer is None else self._shared_rows(read, answer)
 
     def rows(self, tag: str, columns: Sequence[ResultColumn], table: pa.Table) -> Result:
         """A result whose rows are at hand."""
@@ -321,8 +348,7 @@ class Execution:
     def view_answer(self, relation: Relation) -> Answer:
         """What a continuous view holds: everything acknowledged before now, or what it was a freshness ago."""
         view = self.services.views.get(relation)
-        freshness_ms = int(relation.options.get("freshness") or self.settings.integer("freshness"))
-        recent = view.recent_answer(freshness_ms / 1000)
+        recent = view.recent_answer(self._freshness_s(relation))
         if recent is not None:
             return recent
         live: dict[str, Input] = {}
@@ -334,10 +360,15 @@ class Execution:
             live[key_of(read)], state = self._live_input(current, held)
             token.append(state)
         try:
-            return self.services.views.answer(view, self.tag, live, tuple(token))
+            compute = partial(self.services.views.answer, view, self.tag, live, tuple(token))
+            return self.services.view_reads.shared_answer(view, compute)
         finally:
             for release in held:
                 release()
+
+    def _freshness_s(self, view: Relation) -> float:
+        """How old an answer may be."""
+        return int(view.options.get("freshness") or self.settings.integer("freshness")) / 1000
 
     def _live_input(self, relation: Relation, held: list[Held]) -> tuple[FileInput, object]:
         """A table or a continuous view as it is now, and what tells this state from others."""
