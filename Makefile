@@ -2,11 +2,11 @@
 
 RUN := scripts/run
 
-.PHONY: help setup demo test check serve bench crash fuzz format lock clean
+.PHONY: help setup demo test check serve bench crash fuzz fuzz-wire soak format lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## create .venv with the locked dependencies, find or install Java
 	@scripts/setup
@@ -24,7 +24,7 @@ check: setup ## format, lint, types, and the tests that need no Java: under a mi
 	@$(RUN) mypy
 	@$(RUN) pytest -q tests/unit millpond --ignore=millpond/spark
 
-bench: setup ## a benchmark (NAME=ingest, aim-views, simple-view or tpch, ARGS="--scale 0.1")
+bench: setup ## a benchmark (NAME=ingest, aim-views, simple-view, tpch or serve, ARGS="--scale 0.1")
 	@$(RUN) millpond bench $(or $(NAME),ingest) $(ARGS)
 
 crash: setup ## the crash tests with 500 kills
@@ -32,6 +32,12 @@ crash: setup ## the crash tests with 500 kills
 
 fuzz: setup ## random queries against PostgreSQL, random views against one-shot answers (N=3000)
 	@MILLPOND_FUZZ_CASES=$(or $(N),3000) $(RUN) pytest --timeout=0 tests/spark/test_against_postgres.py tests/views/test_fuzz.py $(ARGS)
+
+fuzz-wire: setup ## malformed sessions against a server (N=1000000 messages, MILLPOND_FUZZ_SEED=7)
+	@MILLPOND_FUZZ_MESSAGES=$(or $(N),1000000) $(RUN) pytest --timeout=0 -s tests/clients/test_fuzz_wire.py $(ARGS)
+
+soak: setup ## a crowd of clients that do what they like (SECONDS=60)
+	@MILLPOND_SOAK_SECONDS=$(or $(SECONDS),60) $(RUN) pytest --timeout=0 -s tests/clients/test_crowd.py $(ARGS)
 
 serve: setup ## a PostgreSQL server for a temporary pond (ARGS="--pond plant --port 5433")
 	@$(RUN) millpond serve $(ARGS)

@@ -41,7 +41,7 @@ _ONE = re.compile(_LITERAL, re.DOTALL)
 
 
 WIDTH_MAX = 100
-"""Columns that a regular expression is made for. Making a longer one takes seconds, in which no thread can work."""
+"""Columns that a regular expression is made for. Making a longer one takes seconds, and no thread works meanwhile."""
 
 
 @lru_cache(maxsize=64)

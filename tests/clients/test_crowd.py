@@ -1,22 +1,30 @@
-"""Many clients at once, doing what they like: nobody waits for ever, and nothing fails that should not."""
+"""Many clients at once, doing what they like: nobody waits for ever, and nothing fails that should not.
+
+MILLPOND_SOAK_SECONDS sets for how long (10; `make soak` takes a minute).
+"""
 
 from __future__ import annotations
 
+import os
 import random
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import psycopg
+import pytest
 
-from tests.clients.conftest import Served
+import millpond
+from tests.clients.conftest import Served, serving
 from tests.clients.raw_client import RawClient
 
-CLIENTS = 8
-IDLE = 40
-HALF_OPEN = 10
-SECONDS = 10
+CLIENTS = 20
+IDLE = 200
+HALF_OPEN = 50
+SECONDS = float(os.environ.get("MILLPOND_SOAK_SECONDS", "10"))
 
 EXPECTED = {"42P01", "42P07", "40001", "57014", "25P02", "2BP01", "42P16"}
 """What may happen to statements that meddle with one another's tables."""
@@ -30,7 +38,7 @@ def act(served: Served, seed: int, until: float, failures: list[str]) -> None:
             name = f"crowd_{choose.randrange(3)}"
             number = choose.randrange(100)
             try:
-                _do(connection, choose.randrange(9), name, number)
+                _do(connection, choose.randrange(12), name, number)
             except psycopg.Error as error:
                 if error.sqlstate not in EXPECTED:
                     failures.append(f"{error.sqlstate} {error}")
@@ -54,6 +62,12 @@ def _do(connection: psycopg.Connection[tuple[object, ...]], action: int, name: s
     elif action == 7:
         with connection.transaction():
             connection.execute(f"UPDATE {name} SET a = a + 1 WHERE a = %s", [number])
+    elif action == 8:
+        connection.execute(f"CREATE VIEW {name}_seen AS SELECT count(*) AS n FROM crowd_stream")
+    elif action == 9:
+        connection.execute(f"DROP VIEW IF EXISTS {name}_seen")
+    elif action == 10:
+        connection.execute(f"SELECT * FROM {name}_seen").fetchall()
     else:
         timer = threading.Timer(0.02, connection.cancel_safe)
         timer.start()
@@ -61,7 +75,18 @@ def _do(connection: psycopg.Connection[tuple[object, ...]], action: int, name: s
         timer.join()
 
 
-def test_a_crowd(server: Served) -> None:
+@pytest.fixture
+def roomy_server(shared_spark: None, tmp_path: Path) -> Iterator[Served]:
+    """A server that takes in the whole crowd."""
+    with (
+        millpond.connect(tmp_path / "pond", master="local[2]", max_connections=IDLE + CLIENTS + 10) as pond,
+        serving(pond) as served,
+    ):
+        yield served
+
+
+def test_a_crowd(roomy_server: Served) -> None:
+    server = roomy_server
     server.pond.execute("CREATE STREAM crowd_stream (a int)")
     server.pond.execute("CREATE VIEW crowd_view AS SELECT a % 10 AS a, count(*) AS n FROM crowd_stream GROUP BY a % 10")
     failures: list[str] = []

@@ -29,7 +29,7 @@ from tests.clients.wire_mutations import SETUP, Attack, attack
 MESSAGES = int(os.environ.get("MILLPOND_FUZZ_MESSAGES", "10000"))
 SEED = int(os.environ.get("MILLPOND_FUZZ_SEED", "1"))
 
-AT_ONCE = 8
+AT_ONCE = 4
 HANG_S = 5.0
 GROWTH_BYTES_MAX = 200 << 20
 """How much the server may grow: buffers of several connections, Python's and Arrow's pools; not with each message."""
