@@ -142,11 +142,12 @@ def revoked(
 
 
 def would_circle(acl: Acl, owner: str, grantor: str, grantee: str, letters: Collection[str]) -> bool:
-    """Whether a grant option would, through others, hang on itself: then no REVOKE could end it."""
+    """Whether a grant option would hang on itself, through others: the grantor has it only from the grantee."""
     if grantor == owner:
         return False
-    givers = {item.grantor for item in acl if item.grantee == grantor and set(letters) & set(item.grantable)}
-    return grantee in givers or any(would_circle(acl, owner, giver, grantee, letters) for giver in givers)
+    for item in [item for item in acl if item.grantee == grantee]:
+        acl = revoked(acl, owner, item.grantor, grantee, item.grantable, option_only=True, cascade=True)
+    return not grantable(acl, grantor).issuperset(letters)
 
 
 def with_owner(acl: Acl, old: str, new: str) -> Acl:
