@@ -15,7 +15,6 @@ from millpond.sql.nodes import fold, place_of, position_of
 from millpond.sql.sql_types import to_sql_type
 from millpond.sql.statements import AddColumn, Name
 
-
 _NAME_PARTS = frozenset({"this", "db", "alias", "only"})
 
 

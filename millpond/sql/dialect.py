@@ -127,9 +127,7 @@ class PostgresText(Postgres):
 
         # `:name` is a parameter elsewhere; in PostgreSQL it is nothing.
         PLACEHOLDER_PARSERS: ClassVar = {
-            token: parse
-            for token, parse in PostgresParser.PLACEHOLDER_PARSERS.items()
-            if token is not TokenType.COLON
+            token: parse for token, parse in PostgresParser.PLACEHOLDER_PARSERS.items() if token is not TokenType.COLON
         }
 
         TYPE_LITERAL_PARSERS: ClassVar = dict.fromkeys(exp.DataType.Type, _typed_literal)

@@ -12,6 +12,7 @@ from millpond.namespace import PUBLIC_SCHEMA
 from millpond.privileges.acl import CREATE, INSERT, PUBLIC, SELECT, USAGE, AclItem
 from millpond.privileges.authority import Authority, acl_of, visible
 from millpond.privileges.identity import Identity, Login, identify
+from millpond.privileges.inquiry import Argument, answer
 from millpond.privileges.needs import NEEDS
 from millpond.privileges.reading import check_reads
 from millpond.relation import Column, Kind, Read, Relation
@@ -149,3 +150,56 @@ def test_a_setting_gives_nobody_rights(login: Login, session_authorization: str,
 
 def test_every_statement_says_what_it_needs() -> None:
     assert set(statements.HANDLERS) == set(NEEDS)
+
+
+# -- has_table_privilege and its like -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "expected"),
+    [
+        ("has_table_privilege", ("alice", "t", "SELECT"), True),
+        ("has_table_privilege", ("alice", "t", "select , insert"), True),
+        ("has_table_privilege", ("alice", 'public."t"', "INSERT"), False),
+        ("has_table_privilege", ("alice", "t", "SELECT WITH GRANT OPTION"), False),
+        ("has_table_privilege", ("root", "t", "SELECT WITH GRANT OPTION"), True),
+        ("has_table_privilege", ("carol", "p", "SELECT"), False),
+        ("has_table_privilege", ("public", "o", "INSERT"), True),
+        ("has_table_privilege", ("p", "SELECT"), False),
+        ("has_table_privilege", ("alice", None, "SELECT"), None),
+        ("has_table_privilege", ("alice", 99, "SELECT"), None),
+        ("has_column_privilege", ("carol", "p", "a", "SELECT"), True),
+        ("has_column_privilege", ("carol", "p", 2, "SELECT"), False),
+        ("has_any_column_privilege", ("carol", "p", "SELECT"), True),
+        ("has_any_column_privilege", ("alice", "p", "SELECT"), False),
+        ("has_schema_privilege", ("carol", "public", "USAGE"), True),
+        ("has_schema_privilege", ("carol", "public", "CREATE"), False),
+        ("has_database_privilege", ("carol", "pond", "CONNECT"), True),
+        ("has_database_privilege", ("carol", "pond", "CREATE, TEMP"), False),
+        ("pg_has_role", ("alice", "reader", "USAGE"), True),
+        ("pg_has_role", ("bob", "reader", "USAGE"), False),
+        ("pg_has_role", ("bob", "reader", "MEMBER"), True),
+        ("pg_has_role", ("carol", "reader", "MEMBER"), False),
+    ],
+)
+def test_inquiries(function: str, arguments: tuple[Argument, ...], expected: bool | None) -> None:
+    state = Snapshot(1, {one.name: one for one in (TABLE, PARTLY, OPEN)}, ROLES)
+    assert answer(state, Authority.of("bob", ROLES), function, arguments) == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "sqlstate"),
+    [
+        ("has_table_privilege", ("alice", "nothing", "SELECT"), "42P01"),
+        ("has_table_privilege", ("nobody", "t", "SELECT"), "42704"),
+        ("has_table_privilege", ("alice", "t", "READ"), "22023"),
+        ("has_column_privilege", ("alice", "t", "z", "SELECT"), "42703"),
+        ("has_schema_privilege", ("alice", "other", "USAGE"), "3F000"),
+        ("pg_has_role", ("alice", "reader", "READ"), "22023"),
+    ],
+)
+def test_wrong_inquiries(function: str, arguments: tuple[Argument, ...], sqlstate: str) -> None:
+    state = Snapshot(1, {"t": TABLE}, ROLES)
+    with pytest.raises(MillpondError) as caught:
+        answer(state, Authority.of("bob", ROLES), function, arguments)
+    assert caught.value.sqlstate == sqlstate
