@@ -90,6 +90,8 @@ def _views(context: SystemContext) -> Iterable[Row]:
 
 def _settings(context: SystemContext) -> Iterable[Row]:
     for setting in context.settings:
+        if setting.unit == "path" and not context.authority.superuser:
+            continue
         default = "on" if setting.default is True else "off" if setting.default is False else str(setting.default)
         yield setting.name, context.settings.show(setting.name), setting.unit, default, setting.scope, setting.reason
 

@@ -21,9 +21,6 @@ from millpond.statements.roles import check_grantor, resolve_role
 def change_privileges(execution: Execution, statement: ChangePrivileges) -> Result:
     check_grantor(execution, statement.granted_by)
     roles = [_grantee(execution, role) for role in statement.roles]
-    if statement.option and not statement.revoke and PUBLIC in roles:
-        message = "grant options can only be granted to roles"
-        raise MillpondError(SqlState.INVALID_GRANT_OPERATION, message)
     wanted = [(_letters(privilege, statement), privilege.columns) for privilege in statement.privileges]
     for item in list(_objects(execution, statement)):
         whole = {letter for letters, columns in wanted if not columns for letter in letters}
@@ -76,6 +73,9 @@ class _ChangeOn:
 
     def _new(self, acl: Acl, grantor: str, letters: Collection[str]) -> Acl:
         said, owner = self.statement, self.item.owner
+        if said.option and not said.revoke and PUBLIC in self.roles:
+            message = "grant options can only be granted to roles"
+            raise MillpondError(SqlState.INVALID_GRANT_OPERATION, message)
         for role in self.roles if letters else ():
             if said.revoke:
                 acl = acls.revoked(acl, owner, grantor, role, letters, option_only=said.option, cascade=said.cascade)

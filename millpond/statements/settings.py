@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from millpond.config import find
-from millpond.errors import MillpondError
+from millpond.errors import MillpondError, SqlState
 from millpond.privileges.identity import ROLE, SESSION_AUTHORIZATION, identify
 from millpond.result import Result, ResultColumn
 from millpond.sql.statements import Deallocate, DiscardAll, ResetSetting, SetSetting, ShowSetting
@@ -57,8 +57,12 @@ def show_columns(statement: ShowSetting) -> tuple[ResultColumn, ...]:
 def show(execution: Execution, statement: ShowSetting) -> Result:
     settings, columns = execution.settings, show_columns(statement)
     if statement.name == "all":
-        rows = [[setting.name, settings.show(setting.name), setting.reason] for setting in settings]
+        shown = [setting for setting in settings if execution.superuser or setting.unit != "path"]
+        rows = [[setting.name, settings.show(setting.name), setting.reason] for setting in shown]
     else:
+        if find(statement.name).unit == "path" and not execution.superuser:
+            message = f'permission denied to examine "{statement.name}"'
+            raise MillpondError(SqlState.INSUFFICIENT_PRIVILEGE, message, detail="Only superusers may see directories.")
         rows = [[settings.show(statement.name)]]
     arrays = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(columns))]
     result = execution.rows("SHOW", columns, pa.table(arrays, names=[f"c{i}" for i in range(len(columns))]))

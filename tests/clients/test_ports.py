@@ -23,15 +23,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, int]
     where = ["--pond", str(directory / "pond"), "--host", "0.0.0.0", "--port", "0", "--master", "local[2]"]
     secured = ["--password-file", str(directory / "password"), "--insecure"]
     command = [sys.executable, "-m", "millpond.cli", "serve", *where, *secured]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        ready = re.search(r":(\d+)/pond", process.stdout.readline())
-        assert ready is not None
-        yield process.pid, int(ready[1])
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(30)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            ready = re.search(r":(\d+)/pond", process.stdout.readline())
+            assert ready is not None
+            yield process.pid, int(ready[1])
+        finally:
+            process.send_signal(signal.SIGTERM)
 
 
 def descendants(pid: int) -> list[int]:

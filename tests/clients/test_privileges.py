@@ -26,6 +26,7 @@ def owner(shared_server: Served) -> Iterator[Connection]:
         for statement in (
             "CREATE ROLE clerk LOGIN",
             "CREATE ROLE boss LOGIN SUPERUSER",
+            "CREATE ROLE another LOGIN SUPERUSER",
             "CREATE TABLE t (a int)",
             "INSERT INTO t VALUES (1)",
             "CREATE STREAM s (k text)",
