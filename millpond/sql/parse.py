@@ -170,7 +170,7 @@ def _refuse_other_parts(tree: exp.Expr) -> None:
     allowed = _PARTS.get(type(tree))
     other = [part for part, value in tree.args.items() if value and allowed is not None and part not in allowed]
     if other:
-        words = {exp.TruncateTable: "TRUNCATE"}.get(type(tree), type(tree).__name__.upper())
+        words = type(tree).__name__.upper().removesuffix("TABLE")
         raise not_supported(f"{words} with {other[0].strip('_').replace('_', ' ').upper()}")
 
 

@@ -167,7 +167,7 @@ def complaint(trap: Trap, connection: pq.abc.PGconn, text: str, *, extended: boo
     told = [needle for needle in needles if needle.lower() in said and needle.lower() not in text.lower()]
     if told:
         return f"{text!r} tells of {told}: {result.error_message.decode()}"
-    healthy = run(connection, "SELECT n FROM healthy", extended=extended)
+    healthy = run(connection, "SELECT * FROM healthy", extended=extended)
     return None if healthy.get_value(0, 0) == b"0" else f"after {text!r} the session is not healthy"
 
 
@@ -246,9 +246,8 @@ def test_words_in_comments_and_texts_are_only_words(trap: Trap) -> None:
         answered = connection.execute("SELECT /*+ BROADCAST(t), reflect('x') */ a, 'ADD JAR x', '${env:PATH}' FROM t")
         assert answered.fetchone() == (1, "ADD JAR x", "${env:PATH}")
         assert connection.execute('SELECT 1 AS "reflect(); DROP TABLE t"').fetchone() == (1,)
-        assert connection.execute("SELECT E'\\\\'' || '`' || $$'$$ || U&'\\0041'").fetchone() == ("\\'`'A",)
-    version = trap.served.pond.execute("SELECT version()").rows()
-    assert "Java" not in str(version)
+        assert connection.execute("SELECT E'\\\\' || '`' || $$'$$ || U&'\\0041'").fetchone() == ("\\`'A",)
+        assert "Java" not in str(connection.execute("SELECT version()").fetchall())
 
 
 def test_plans_and_settings_name_no_place(trap: Trap) -> None:

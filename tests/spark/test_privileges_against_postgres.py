@@ -89,8 +89,8 @@ def ours(pond: Pond, actor: str | None, statement: str) -> str:
 
 def theirs(judge: psycopg.Connection[tuple[object, ...]], actor: str | None, statement: str) -> str:
     try:
-        judge.execute(f"SET ROLE {actor or 'NONE'}")  # type: ignore[arg-type]
-        judge.execute(statement)  # type: ignore[arg-type]
+        judge.execute(f"SET ROLE {actor or 'NONE'}")
+        judge.execute(statement)
     except psycopg.Error as error:
         return str(error.sqlstate)
     finally:
