@@ -104,7 +104,7 @@ def _one(who: Authority, item: Owned, kind: acls.Securable, word: str, column: s
     if not with_option:
         return letter in who.holds(item) if column is None else who.may(letter, item, (column,))
     lists = (*acl_of(item), *(item.column_acls.get(column or "", ()) if isinstance(item, Relation) else ()))
-    return who.owns(item) or any(letter in acls.grantable(lists, role) for role in who.names)
+    return who.owns(item) or letter in acls.grantable(lists, who.names)
 
 
 def _relation(state: CatalogState, written: Argument) -> Relation | None:

@@ -78,13 +78,27 @@ class _ChangeOn:
             raise MillpondError(SqlState.INVALID_GRANT_OPERATION, message)
         for role in self.roles if letters else ():
             if said.revoke:
-                acl = acls.revoked(acl, owner, grantor, role, letters, option_only=said.option, cascade=said.cascade)
+                acl = acls.revoked(
+                    acl,
+                    owner,
+                    grantor,
+                    role,
+                    letters,
+                    option_only=said.option,
+                    cascade=said.cascade,
+                    holders=self._holders,
+                )
                 continue
-            if said.option and acls.would_circle(acl, owner, grantor, role, letters):
+            if said.option and acls.would_circle(acl, owner, grantor, role, letters, self._holders):
                 message = "grant options cannot be granted back to your own grantor"
                 raise MillpondError(SqlState.INVALID_GRANT_OPERATION, message)
             acl = acls.granted(acl, grantor, role, letters, option=said.option)
         return acl
+
+    def _holders(self, role: str) -> frozenset[str]:
+        """The roles whose privileges a role has; a superuser those of the owner too."""
+        authority = Authority.of(role, self.execution.transaction.roles)
+        return authority.names | ({self.item.owner} if authority.superuser else frozenset())
 
     def _column_acl(self, column: str) -> Acl:
         assert isinstance(self.changed, Relation)
@@ -111,7 +125,7 @@ def _best_grantor(user: Authority, item: Owned, acl: Acl, letters: set[str]) -> 
     if user.owns(item):
         return item.owner, set(acls.ALL["relation" if isinstance(item, Relation) else item.kind])
     candidates = [user.role, *sorted(memberships(user.roles, user.role, inherited=True) - {user.role})]
-    options = {role: acls.grantable(acl, role) for role in candidates}
+    options = {role: acls.grantable(acl, {role}) for role in candidates}
     best = max(candidates, key=lambda role: len(options[role] & letters))
     return best, options[best]
 

@@ -35,7 +35,7 @@ def after(steps: list[tuple[str, str, set[str], bool]]) -> Acl:
     """A list after grants, each of what its grantor may grant."""
     acl = default_acl("relation", OWNER)
     for grantor, grantee, wanted, option in steps:
-        allowed = wanted if grantor == OWNER else wanted & grantable(acl, grantor)
+        allowed = wanted if grantor == OWNER else wanted & grantable(acl, {grantor})
         with_option = option and grantee != PUBLIC
         if with_option and would_circle(acl, OWNER, grantor, grantee, allowed):
             continue
@@ -47,7 +47,9 @@ def after(steps: list[tuple[str, str, set[str], bool]]) -> Acl:
 def is_supported(acl: Acl) -> bool:
     """Whether everybody who granted something may grant it."""
     return all(
-        item.grantor == OWNER or set(item.privileges) <= grantable(acl, item.grantor) for item in acl if item.privileges
+        item.grantor == OWNER or set(item.privileges) <= grantable(acl, {item.grantor})
+        for item in acl
+        if item.privileges
     )
 
 
