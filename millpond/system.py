@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from millpond.config import Settings
 from millpond.privileges.authority import Authority
+from millpond.privileges.examine import may_examine
 from millpond.relation import Column, Relation
 from millpond.run.views import ViewStore
 from millpond.streams import StreamStore
@@ -89,6 +90,8 @@ def _views(context: SystemContext) -> Iterable[Row]:
 
 def _settings(context: SystemContext) -> Iterable[Row]:
     for setting in context.settings:
+        if not may_examine(setting, context.authority):
+            continue
         default = "on" if setting.default is True else "off" if setting.default is False else str(setting.default)
         yield setting.name, context.settings.show(setting.name), setting.unit, default, setting.scope, setting.reason
 

@@ -14,6 +14,7 @@ from millpond.pgcatalog.relation_rows import index_definition
 from millpond.pgcatalog.server_rows import FUNCTION_OIDS
 from millpond.pgcatalog.text_functions import quote_ident
 from millpond.pgcatalog.types import BY_OID, find_type
+from millpond.privileges.examine import examined, may_examine
 
 _SEARCHED = ("pg_catalog", "public")
 """The schemas in which a name without one is looked up."""
@@ -168,7 +169,7 @@ class CatalogFunctions:
 
     def _current_setting(self, name: str, missing_ok: object = False) -> str | None:
         try:
-            return self._facts.settings.show(name)
+            return examined(self._facts.settings, name, self._objects.authority)
         except MillpondError:
             if missing_ok:
                 return None
@@ -180,7 +181,8 @@ class CatalogFunctions:
 
     def _all_settings(self) -> str:
         settings = self._facts.settings
-        return json.dumps([{"name": one.shown_name, "setting": settings.show(one.name)} for one in settings])
+        seen = [one for one in settings if may_examine(one, self._objects.authority)]
+        return json.dumps([{"name": one.shown_name, "setting": settings.show(one.name)} for one in seen])
 
 
 def format_type(oid: int, modifier: int | None = None) -> str:

@@ -7,7 +7,7 @@ owner, who may always grant; a grant option makes others do so, and what they gr
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -64,6 +64,14 @@ class AclItem:
 
 Acl = tuple[AclItem, ...]
 
+Holders = Callable[[str], Collection[str]]
+"""The roles whose privileges a role has, itself among them."""
+
+
+def alone(role: str) -> Collection[str]:
+    """A role that is in no other."""
+    return (role,)
+
 
 def parse_item(text: str) -> AclItem:
     """An item from the text that shows it.
@@ -98,9 +106,9 @@ def held(acl: Acl, roles: Collection[str]) -> set[str]:
     return {letter for item in acl if item.grantee == PUBLIC or item.grantee in roles for letter in item.privileges}
 
 
-def grantable(acl: Acl, role: str) -> set[str]:
-    """The letters that a role may grant on by what it was granted; everyone's grants have no option."""
-    return {letter for item in acl if item.grantee == role for letter in item.grantable}
+def grantable(acl: Acl, roles: Collection[str]) -> set[str]:
+    """The letters that any of the roles may grant on; everyone's grants have no option."""
+    return {letter for item in acl if item.grantee in roles for letter in item.grantable}
 
 
 def granted(acl: Acl, grantor: str, grantee: str, letters: Iterable[str], *, option: bool = False) -> Acl:
@@ -128,8 +136,11 @@ def revoked(
     *,
     option_only: bool = False,
     cascade: bool = False,
+    holders: Holders = alone,
 ) -> Acl:
     """The list after a REVOKE of what this grantor granted; what hangs on it goes too, or is an error.
+
+    What the grantee may still grant, from others or by the roles that it is in (`holders`), nothing hangs on.
 
     >>> acl = granted((), "bob", "alice", "r", option=True)
     >>> acl = granted(acl, "alice", "carol", "r")
@@ -139,9 +150,8 @@ def revoked(
     old = _item(acl, grantor, grantee)
     kept = old.privileges if option_only else _without(old.privileges, letters)
     acl = _put(acl, replace(old, privileges=kept, grantable=_without(old.grantable, letters)))
-    lost = set(letters) & set(old.grantable) - grantable(acl, grantee)
-    if grantee == owner:
-        return acl
+    names = holders(grantee)
+    lost = set() if owner in names else set(letters) & set(old.grantable) - grantable(acl, names)
     for hanging in [item for item in acl if item.grantor == grantee and lost & set(item.privileges)]:
         if not cascade:
             raise MillpondError(
@@ -149,16 +159,21 @@ def revoked(
                 "dependent privileges exist",
                 hint="Use CASCADE to revoke them too.",
             )
-        acl = revoked(acl, owner, grantee, hanging.grantee, lost, cascade=True)
+        acl = revoked(acl, owner, grantee, hanging.grantee, lost, cascade=True, holders=holders)
     return acl
 
 
-def would_circle(acl: Acl, owner: str, grantor: str, grantee: str, letters: Collection[str]) -> bool:
-    """Whether a grant option would, through others, hang on itself: then no REVOKE could end it."""
-    if grantor == owner:
+def would_circle(
+    acl: Acl, owner: str, grantor: str, grantee: str, letters: Collection[str], holders: Holders = alone
+) -> bool:
+    """Whether a grant option would hang on itself, through others: the grantor has it only from the grantee."""
+    if owner in holders(grantor):
         return False
-    givers = {item.grantor for item in acl if item.grantee == grantor and set(letters) & set(item.grantable)}
-    return grantee in givers or any(would_circle(acl, owner, giver, grantee, letters) for giver in givers)
+    for item in [item for item in acl if item.grantee == grantee]:
+        acl = revoked(
+            acl, owner, item.grantor, grantee, item.grantable, option_only=True, cascade=True, holders=holders
+        )
+    return not grantable(acl, holders(grantor)).issuperset(letters)
 
 
 def with_owner(acl: Acl, old: str, new: str) -> Acl:

@@ -39,6 +39,11 @@ def options(settings: Settings, scratch: Path) -> dict[str, str]:
         "spark.sql.files.openCostInBytes": "65536",
         # Short statements are not queued behind long ones.
         "spark.scheduler.mode": "FAIR",
+        # Behind the guard, Spark refuses by itself what no text of ours needs: Java by reflection and TRANSFORM, files
+        # as relations, scripts.
+        "spark.sql.restrictedMode.enabled": "true",
+        "spark.sql.runSQLOnFiles": "false",
+        "spark.sql.scripting.enabled": "false",
         # Nothing listens beyond loopback, and nothing is written outside the pond.
         "spark.ui.enabled": "false",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -85,6 +90,9 @@ def _start_context(master: str, settings: Settings, scratch: Path) -> SparkConte
     configuration = (
         SparkConf().setAppName("millpond").setMaster(master).setAll(list(options(settings, scratch).items()))
     )
+    if master.startswith("local"):
+        # Others on this machine cannot talk to Spark's ports: it makes up a secret. A cluster has its own.
+        configuration.set("spark.authenticate", "true")
     level = settings.text("spark_log_level")
     gateway = None
     if SparkContext._gateway is None:

@@ -25,7 +25,7 @@ from millpond.sql.from_clause import relations_of
 from millpond.sql.nodes import note_of, type_of
 from millpond.sql.queries import bind_open, bind_query
 from millpond.sql.query_parts import settled
-from millpond.sql.reads import reads_of
+from millpond.sql.reads import check_same_for_all, reads_of
 from millpond.sql.scope import FromItem, Names, Scope, ScopeColumn
 from millpond.sql.translate import Translation, by_name, expression_text, query_text, relation_key
 from millpond.types import SqlType
@@ -75,6 +75,10 @@ class BoundQuery:
     def reads(self) -> tuple[Read, ...]:
         """What somebody has to be allowed to read for this."""
         return reads_of(self.tree, self.carried)
+
+    def check_same_for_all(self) -> None:
+        """Raise if what the query gives depends on who asks."""
+        check_same_for_all(self.tree)
 
     def to_spark(self, spark_names: Mapping[str, str]) -> str:
         """Spark SQL with output columns c0, c1, ...; `spark_names` maps each relation's key to a temporary view."""

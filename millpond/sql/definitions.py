@@ -15,6 +15,8 @@ from millpond.sql.nodes import fold, place_of, position_of
 from millpond.sql.sql_types import to_sql_type
 from millpond.sql.statements import AddColumn, Name
 
+_NAME_PARTS = frozenset({"this", "db", "alias", "only"})
+
 
 def name_of(table: exp.Expr) -> Name:
     """The name of a table node."""
@@ -22,6 +24,8 @@ def name_of(table: exp.Expr) -> Name:
         raise MillpondError(SqlState.SYNTAX_ERROR, "a relation's name is expected", position=position_of(table))
     if table.args.get("catalog"):
         raise not_supported("a cross-database reference", position=position_of(table))
+    if any(value and part not in _NAME_PARTS for part, value in table.args.items()):
+        raise not_supported("this option of a table", position=position_of(table))
     schema = table.args.get("db")
     return Name(fold(table.this), fold(schema) if schema else None, position_of(table.this))
 

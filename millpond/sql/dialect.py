@@ -127,6 +127,11 @@ class PostgresText(Postgres):
             if name in ("ANY", "CASE", "VARIADIC")
         }
 
+        # `:name` is a parameter elsewhere; in PostgreSQL it is nothing.
+        PLACEHOLDER_PARSERS: ClassVar = {
+            token: parse for token, parse in PostgresParser.PLACEHOLDER_PARSERS.items() if token is not TokenType.COLON
+        }
+
         TYPE_LITERAL_PARSERS: ClassVar = dict.fromkeys(exp.DataType.Type, _typed_literal)
 
         def expression(self, instance: Any, token: Any = None, comments: Any = None) -> Any:
@@ -148,6 +153,10 @@ class PostgresText(Postgres):
                 depth += word in (")", "END")
                 depth -= word in ("(", "CASE")
             return None
+
+        def _parse_pipe_syntax_query(self, query: Any) -> Any:  # noqa: ARG002
+            """`query |> operator` is not PostgreSQL's."""
+            self.raise_error("Unexpected token")
 
         def _parse_types(self, *options: Any, **more: Any) -> Any:
             start = self._curr.start if self._curr else None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from millpond.errors import SqlState, closest, not_supported
+from millpond.namespace import DATABASE
 from millpond.relation import Relation
 from millpond.sql import functions, table_functions
 from millpond.sql.coercion import coerce, common_type
@@ -137,6 +138,8 @@ class FromBinder:
             return self._function(node)
         if not isinstance(node.this, exp.Identifier):
             raise not_supported("this item in FROM", position=position_of(node))
+        if node.args.get("catalog") and fold(node.args["catalog"]) != DATABASE[1]:
+            raise not_supported("a cross-database reference", position=position_of(node))
         name, schema = fold(node.this), fold(node.args["db"]) if node.args.get("db") else None
         cte = self.scope.cte(name) if schema is None else None
         if cte is not None:

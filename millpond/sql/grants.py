@@ -232,8 +232,12 @@ def _reassign_owned(cursor: TokenCursor) -> Statement:
 
 
 def _set_role(cursor: TokenCursor) -> SetSetting:
-    name = NO_ROLE if cursor.accept("NONE") else _role_value(cursor)
-    return SetSetting(ROLE, name)
+    cursor.accept("=") or cursor.accept("TO")
+    for word, value in (("NONE", NO_ROLE), ("DEFAULT", None)):
+        if cursor.accept(word):
+            cursor.end()
+            return SetSetting(ROLE, value)
+    return SetSetting(ROLE, _role_value(cursor))
 
 
 def _set_local_role(cursor: TokenCursor) -> Statement:

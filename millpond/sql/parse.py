@@ -154,7 +154,25 @@ def _from_tree(text: str, tree: exp.Expr) -> Statement:
     build = _BY_TREE.get(type(tree))
     if build is None:
         raise syntax_error(text, tokenize(text)[0])
+    _refuse_other_parts(tree)
     return build(tree)
+
+
+_PARTS: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Insert: frozenset("this expression conflict default returning with_".split()),
+    exp.Update: frozenset("this expressions from_ where returning with_".split()),
+    exp.Delete: frozenset("this tables using where returning with_".split()),
+    exp.TruncateTable: frozenset("expressions identity option".split()),
+}
+"""What PostgreSQL's statements have; sqlglot also parses what others do, such as a LIMIT that we would not heed."""
+
+
+def _refuse_other_parts(tree: exp.Expr) -> None:
+    allowed = _PARTS.get(type(tree))
+    other = [part for part, value in tree.args.items() if value and allowed is not None and part not in allowed]
+    if other:
+        words = type(tree).__name__.upper().removesuffix("TABLE")
+        raise not_supported(f"{words} with {other[0].strip('_').replace('_', ' ').upper()}")
 
 
 def _insert(tree: exp.Insert) -> Insert:

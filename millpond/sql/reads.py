@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 from sqlglot import exp
 
+from millpond.errors import not_supported
 from millpond.relation import Read, Relation
-from millpond.sql.nodes import note_of
+from millpond.sql.nodes import note_of, position_of
 
 _Found = dict[tuple[str, str | None], set[str]]
 
@@ -19,6 +20,18 @@ def reads_of(tree: exp.Expr, carried: Collection[int] = ()) -> tuple[Read, ...]:
     skipped = {id(outputs[place]) for place in carried}
     _collect(tree, None, found, skipped)
     return tuple(Read(name, tuple(sorted(columns)), through) for (name, through), columns in found.items())
+
+
+_IDENTITY = ("current_user", "session_user", "current_role")
+
+
+def check_same_for_all(tree: exp.Expr) -> None:
+    """Raise if what a query gives depends on who asks: a continuous view has one answer for everyone."""
+    for node in tree.walk():
+        function = note_of(node).function
+        if function is not None and function.name in _IDENTITY:
+            hint = "Its answer is the same for all who read it; ask in a plain view over it."
+            raise not_supported(f"{function.name} in a continuous view", hint=hint, position=position_of(node))
 
 
 def _collect(node: exp.Expr, through: str | None, found: _Found, skipped: Collection[int]) -> None:

@@ -19,7 +19,7 @@ from millpond.statements.insert import insert, insert_literals
 from millpond.statements.memberships import change_membership
 from millpond.statements.vacuum import vacuum
 
-_HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
+HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.Query: lambda execution, statement: execution.query(statement.tree),
     s.Explain: explain,
     s.Insert: insert,
@@ -64,4 +64,4 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
 def run(execution: Execution, statement: s.Statement) -> Result:
     """Do what a statement says, inside its transaction, if its user may."""
     needs.check(execution, statement)
-    return _HANDLERS[type(statement)](execution, statement)
+    return HANDLERS[type(statement)](execution, statement)

@@ -41,6 +41,7 @@ QUOTIENT_SCALE = 16
 
 def create(execution: Execution, statement: CreateView, bound: BoundQuery, columns: tuple[Column, ...]) -> None:
     """CREATE [OR REPLACE] VIEW on a stream: it sees the tuples that arrive after its creation, or all that are held."""
+    bound.check_same_for_all()
     plan = split(bound)
     execution.notices += [Notice(text) for text in plan.notices]
     options = checked_options(statement.options)

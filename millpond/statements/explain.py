@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pyarrow as pa
@@ -25,12 +26,22 @@ def explain(execution: Execution, statement: Explain) -> Result:
     lines = [line for relation in read.values() for line in _reads(execution, relation)]
     text = bound.to_spark({key: relation.name for key, relation in read.items()})
     lines += ["Spark SQL", f"  {text}", "Spark plan"]
-    lines += [f"  {line}" for line in frame.explain().splitlines() if line.strip() and not line.startswith("==")]
+    plan = _without_paths(frame.explain()) if execution.request.remote else frame.explain()
+    lines += [f"  {line}" for line in plan.splitlines() if line.strip() and not line.startswith("==")]
     if statement.analyze:
         started = time.perf_counter()
         rows = frame.collect().num_rows
         lines.append(f"Executed in {(time.perf_counter() - started) * 1000:.1f} ms, {rows} rows")
     return _lines(execution, lines)
+
+
+def _without_paths(plan: str) -> str:
+    """A plan for a client elsewhere, whom the directories of the server do not concern.
+
+    >>> _without_paths("Format: Parquet, Location: InMemoryFileIndex(2 paths)[file:/srv/pond/x, ..., PushedFilters: []")
+    'Format: Parquet, Location: InMemoryFileIndex(2 paths), PushedFilters: []'
+    """
+    return re.sub(r"\[file:.*?(?:\]|\.\.\.)", "", plan)
 
 
 def explain_split(execution: Execution, statement: ExplainSplit) -> Result:

@@ -21,9 +21,6 @@ from millpond.statements.roles import check_grantor, resolve_role
 def change_privileges(execution: Execution, statement: ChangePrivileges) -> Result:
     check_grantor(execution, statement.granted_by)
     roles = [_grantee(execution, role) for role in statement.roles]
-    if statement.option and not statement.revoke and PUBLIC in roles:
-        message = "grant options can only be granted to roles"
-        raise MillpondError(SqlState.INVALID_GRANT_OPERATION, message)
     wanted = [(_letters(privilege, statement), privilege.columns) for privilege in statement.privileges]
     for item in list(_objects(execution, statement)):
         whole = {letter for letters, columns in wanted if not columns for letter in letters}
@@ -76,15 +73,32 @@ class _ChangeOn:
 
     def _new(self, acl: Acl, grantor: str, letters: Collection[str]) -> Acl:
         said, owner = self.statement, self.item.owner
+        if said.option and not said.revoke and PUBLIC in self.roles:
+            message = "grant options can only be granted to roles"
+            raise MillpondError(SqlState.INVALID_GRANT_OPERATION, message)
         for role in self.roles if letters else ():
             if said.revoke:
-                acl = acls.revoked(acl, owner, grantor, role, letters, option_only=said.option, cascade=said.cascade)
+                acl = acls.revoked(
+                    acl,
+                    owner,
+                    grantor,
+                    role,
+                    letters,
+                    option_only=said.option,
+                    cascade=said.cascade,
+                    holders=self._holders,
+                )
                 continue
-            if said.option and acls.would_circle(acl, owner, grantor, role, letters):
+            if said.option and acls.would_circle(acl, owner, grantor, role, letters, self._holders):
                 message = "grant options cannot be granted back to your own grantor"
                 raise MillpondError(SqlState.INVALID_GRANT_OPERATION, message)
             acl = acls.granted(acl, grantor, role, letters, option=said.option)
         return acl
+
+    def _holders(self, role: str) -> frozenset[str]:
+        """The roles whose privileges a role has; a superuser those of the owner too."""
+        authority = Authority.of(role, self.execution.transaction.roles)
+        return authority.names | ({self.item.owner} if authority.superuser else frozenset())
 
     def _column_acl(self, column: str) -> Acl:
         assert isinstance(self.changed, Relation)
@@ -111,7 +125,7 @@ def _best_grantor(user: Authority, item: Owned, acl: Acl, letters: set[str]) -> 
     if user.owns(item):
         return item.owner, set(acls.ALL["relation" if isinstance(item, Relation) else item.kind])
     candidates = [user.role, *sorted(memberships(user.roles, user.role, inherited=True) - {user.role})]
-    options = {role: acls.grantable(acl, role) for role in candidates}
+    options = {role: acls.grantable(acl, {role}) for role in candidates}
     best = max(candidates, key=lambda role: len(options[role] & letters))
     return best, options[best]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from millpond.errors import MillpondError, SqlState
 from millpond.notifications import enqueue
+from millpond.privileges.examine import examined
 
 if TYPE_CHECKING:
     from millpond.statements.execution import Execution
@@ -25,7 +26,7 @@ def _current_setting(execution: Execution, arguments: Arguments) -> str | None:
     if name is None:
         return None
     try:
-        return execution.settings.show(name)
+        return examined(execution.settings, name, execution.authority)
     except MillpondError as error:
         if missing_ok and error.sqlstate is SqlState.UNDEFINED_OBJECT:
             return None

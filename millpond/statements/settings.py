@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from millpond.errors import MillpondError, SqlState
+from millpond.privileges.examine import examined, may_examine
 from millpond.privileges.identity import ROLE, SESSION_AUTHORIZATION, identify
 from millpond.result import Notice, Result, ResultColumn
 from millpond.sql.session_records import Deallocate, Discard, ResetSetting, SetSetting, ShowSetting
@@ -64,9 +65,10 @@ def show_columns(execution: Execution, statement: ShowSetting) -> tuple[ResultCo
 def show(execution: Execution, statement: ShowSetting) -> Result:
     settings, columns = execution.settings, show_columns(execution, statement)
     if statement.name == "all":
-        rows = [[setting.name, settings.show(setting.name), setting.reason] for setting in settings]
+        shown = [setting for setting in settings if may_examine(setting, execution.authority)]
+        rows = [[setting.name, settings.show(setting.name), setting.reason] for setting in shown]
     else:
-        rows = [[settings.show(statement.name)]]
+        rows = [[examined(settings, statement.name, execution.authority)]]
     arrays = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(columns))]
     result = execution.rows("SHOW", columns, pa.table(arrays, names=[f"c{i}" for i in range(len(columns))]))
     result.rows_changed = -1

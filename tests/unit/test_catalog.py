@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,11 @@ import pytest
 import sqlalchemy as sa
 
 from millpond.catalog import Catalog
-from millpond.relation import Check, Column, Key, Relation
+from millpond.errors import MillpondError
+from millpond.namespace import PUBLIC_SCHEMA, Namespace
+from millpond.privileges.acl import PUBLIC, AclItem
+from millpond.relation import Check, Column, Key, Read, Relation
+from millpond.roles import Membership, Role
 from millpond.types import INTEGER, TEXT, numeric, varchar
 
 
@@ -61,3 +66,54 @@ def test_oids_are_never_used_twice(url: str) -> None:
     catalog.commit({"t": None})
     catalog.close()
     assert Catalog(url).new_oid() > made.oid
+
+
+def test_rights_survive_reopening(url: str) -> None:
+    catalog = Catalog(url)
+    table = replace(
+        relation(catalog, "t"),
+        owner="bob",
+        acl=(AclItem("alice", "bob", "r", "r"),),
+        column_acls={"a": (AclItem(PUBLIC, "bob", "w"),)},
+        reads=(Read("u", ("x", "y")), Read("w", (), through="v")),
+    )
+    alice = Role("alice", inherit=False, member_of=(Membership("bob", "millpond", admin=True),))
+    schema = Namespace("schema", "public", owner="bob", acl=(AclItem("alice", "bob", "C"),))
+    after = catalog.commit({"t": table}, {"alice": alice, "bob": Role("bob")}, {schema.key: schema})
+    catalog.close()
+    assert Catalog(url).snapshot == after
+    assert after.namespaces[PUBLIC_SCHEMA] == schema
+
+
+def test_a_pond_of_format_2_is_taken_over(url: str) -> None:
+    """As that version made it: roles without memberships, relations without owners."""
+    catalog = Catalog(url)
+    made = relation(catalog, "t")
+    catalog.commit({"t": made}, {"alice": Role("alice", verifier="v")})
+    catalog.close()
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(sa.text("ALTER TABLE millpond_roles DROP COLUMN inherit"))
+        connection.execute(sa.text("ALTER TABLE millpond_roles DROP COLUMN member_of"))
+        connection.execute(sa.text("DROP TABLE millpond_namespaces"))
+        connection.execute(sa.text("UPDATE millpond_pond SET value = 2 WHERE key = 'format'"))
+        stored = json.loads(connection.scalar(sa.text("SELECT definition FROM millpond_relations")))
+        old = {name: value for name, value in stored.items() if name not in ("owner", "acl", "column_acls", "reads")}
+        connection.execute(sa.text("UPDATE millpond_relations SET definition = :old"), {"old": json.dumps(old)})
+    engine.dispose()
+    for _ in range(2):
+        opened = Catalog(url)
+        assert opened.snapshot.relations == {"t": made}
+        assert opened.snapshot.roles == {"alice": Role("alice", verifier="v")}
+        assert made.owner == "millpond"
+        opened.close()
+
+
+def test_an_unknown_format_is_refused(url: str) -> None:
+    Catalog(url).close()
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE millpond_pond SET value = 99 WHERE key = 'format'"))
+    engine.dispose()
+    with pytest.raises(MillpondError, match="the pond has format 99"):
+        Catalog(url)

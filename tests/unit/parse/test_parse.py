@@ -181,3 +181,28 @@ def test_what_is_refused_says_so(text: str, sqlstate: str, message: str) -> None
         parse(text)
     assert caught.value.sqlstate == sqlstate
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DELETE FROM t WHERE a = 1 LIMIT 1",
+        "UPDATE t SET a = 1 ORDER BY a LIMIT 1",
+        "INSERT INTO t BY NAME SELECT 1 AS a",
+        "INSERT INTO t PARTITION (a = 1) SELECT 1",
+        "INSERT INTO t REPLACE WHERE a = 1 SELECT 1",
+        "TRUNCATE DATABASE x",
+        "INSERT INTO other.public.t SELECT 1",
+    ],
+)
+def test_what_others_have_is_refused_not_ignored(text: str) -> None:
+    with pytest.raises(MillpondError) as caught:
+        parse(text)
+    assert caught.value.sqlstate == "0A000"
+
+
+@pytest.mark.parametrize("text", ["SELECT a FROM t |> WHERE a = 1", "SELECT a:b FROM t", "SELECT :a"])
+def test_what_is_no_syntax_of_postgresql(text: str) -> None:
+    with pytest.raises(MillpondError) as caught:
+        parse(text)
+    assert caught.value.sqlstate == "42601"
