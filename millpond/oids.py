@@ -25,7 +25,7 @@ SCALARS = {
 }
 """The oid of each type, and the bytes that one of its values takes."""
 
-_ARRAYS = {
+ARRAYS = {
     "boolean": 1000,
     "bytea": 1001,
     "bigint": 1016,
@@ -47,7 +47,7 @@ _ARRAYS = {
 
 def oid_of(sql_type: SqlType) -> int:
     """The oid of a type."""
-    return _ARRAYS[sql_type.element.name] if sql_type.is_array else SCALARS[sql_type.name][0]
+    return ARRAYS[sql_type.element.name] if sql_type.is_array else SCALARS[sql_type.name][0]
 
 
 def size_of(sql_type: SqlType) -> int:

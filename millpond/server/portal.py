@@ -135,6 +135,19 @@ class Portal:
             if rows_max > 0 and not left:
                 return
 
+    def skip(self, count: int | None) -> int:
+        """Go forward over so many rows, or all, without sending them."""
+        self._start(alone=True)
+        skipped = 0
+        while not self._finished and (count is None or skipped < count):
+            if not self._piece.num_rows:
+                self._next_piece()
+                continue
+            step = self._piece.num_rows if count is None else min(count - skipped, self._piece.num_rows)
+            self._piece = self._piece.slice(step)
+            skipped += step
+        return skipped
+
     def _next_piece(self) -> None:
         piece = next(self._pieces, None)
         if piece is None:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from millpond.errors import MillpondError, SqlState
 from millpond.oids import oid_of
 from millpond.result import ResultColumn
-from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, takes_binary, type_of_parameter
+from millpond.server.type_introspection import answerable
+from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, text_of_binary, text_of_text, type_of_parameter
 from millpond.session import Session
 from millpond.sql.parameters import Parameters, TypedText
 from millpond.sql.parse import parse, split
@@ -85,15 +86,19 @@ class Prepared:
         if value is None:
             return TypedText(None, declared)
         if format == TEXT_FORMAT:
-            return TypedText(_decoded(value), declared)
-        if format != BINARY_FORMAT or not takes_binary(oid):
+            return TypedText(text_of_text(oid, _decoded(value)), declared)
+        if format != BINARY_FORMAT:
             raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, f"unsupported format code: {format}")
+        text = text_of_binary(oid, value)
+        if text is not None:
+            return TypedText(text, declared)
         sql_type = self._type(number, session)
         return TypedText(to_text(from_binary([value], sql_type), sql_type)[0].as_py(), sql_type)
 
 
 def prepare(name: str, text: str, oids: Sequence[int]) -> Prepared:
     """A statement prepared from its text; what is wrong with its syntax is found here."""
+    text, oids = answerable(text, oids)
     sources = split(text)
     if len(sources) > 1:
         raise MillpondError(SqlState.SYNTAX_ERROR, "cannot insert multiple commands into a prepared statement")

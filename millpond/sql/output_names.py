@@ -53,7 +53,7 @@ def _name(node: exp.Expr) -> str | None:
 
 def _cast_name(node: exp.Expr) -> str | None:
     try:
-        target = to_sql_type(node.args["to"])
+        target = to_sql_type(node.args["to"], arrays=True)
     except MillpondError:
         return None
     return INTERNAL_NAMES.get(target.name, target.name)
