@@ -6,7 +6,7 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from millpond.config import Settings
+from millpond.session_settings import SessionSettings
 from millpond.result import Notice
 from millpond.server.inbox import Inbox
 from millpond.server.outbox import Outbox
@@ -29,7 +29,7 @@ class Client:
     prepared: dict[str, Prepared] = field(default_factory=dict)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> SessionSettings:
         return self.session.settings
 
     @property

@@ -18,6 +18,7 @@ from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, field_of
 from millpond.sql.session_records import Fetch
 from millpond.sql.statements import Copy, Query, Statement
 from millpond.statements.execution import Request
+from millpond.statements.read_only import check_may_run
 from millpond.wire.backend import (
     CommandComplete,
     CopyInResponse,
@@ -163,6 +164,7 @@ class Portal:
     # -- COPY ----------------------------------------------------------------------------------------------------
 
     def _copy(self, statement: Copy, *, alone: bool) -> None:
+        check_may_run(self._client.settings, statement)  # before the client is asked for its rows
         columns = self._client.session.describe(statement).copied
         format = BINARY_FORMAT if statement.copy.options.format in ("binary", "parquet") else TEXT_FORMAT
         if statement.copy.direction == "to":
