@@ -6,13 +6,13 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from millpond.session_settings import SessionSettings
 from millpond.result import Notice
 from millpond.server.inbox import Inbox
 from millpond.server.outbox import Outbox
 from millpond.server.prepared import Prepared
 from millpond.server.reports import is_wanted, notice_response
 from millpond.session import Session
+from millpond.session_settings import SessionSettings
 from millpond.sql.statements import Statement
 from millpond.statements.execution import no_prepared_statement
 from millpond.wire.backend import FAILED, IDLE, IN_TRANSACTION
