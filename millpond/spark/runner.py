@@ -112,6 +112,12 @@ class Frame:
             if buckets:
                 number_buckets(directory)
 
+    def again(self, tag: str) -> Frame:
+        """The same query over what the folders among its inputs hold now."""
+        with self._runner.job(tag):
+            self.dataframe._jdf.queryExecution().analyzed().refresh()
+            return Frame(self._runner, self.dataframe.select("*"), tag)
+
     def size_estimate(self) -> int:
         """Bytes that the rows may take at most, as Spark estimates it before running anything."""
         with self._runner.job(self._tag):
