@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import datetime
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -119,12 +120,19 @@ class Cursor:
             raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, message, hint=hint)
 
 
+class Portal(Protocol):
+    """A query of the extended protocol, which has a name like a cursor and can be moved like one."""
+
+    def skip(self, count: int | None) -> int:
+        """Go forward over so many rows, or all; gives back how many there were."""
+
+
 class Cursors:
-    """The cursors of a session by name; portals of a client have names too, which `is_taken` knows."""
+    """The cursors of a session by name; portals of its client share their names."""
 
     def __init__(self) -> None:
         self._cursors: dict[str, Cursor] = {}
-        self.is_taken: Callable[[str], bool] = lambda _name: False
+        self.portals: Mapping[str, Portal | None] = {}
 
     def __iter__(self) -> Iterator[Cursor]:
         return iter(list(self._cursors.values()))
@@ -136,7 +144,7 @@ class Cursors:
         return set(self._cursors)
 
     def check_free(self, name: str) -> None:
-        if name in self._cursors or self.is_taken(name):
+        if name in self._cursors or name in self.portals:
             raise MillpondError(SqlState.DUPLICATE_CURSOR, f'cursor "{name}" already exists')
 
     def add(self, cursor: Cursor) -> None:

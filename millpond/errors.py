@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -106,10 +107,22 @@ class SqlState(StrEnum):
     STREAM_OVERRUN = "MP001"
 
 
+@dataclass(frozen=True)
+class Concerns:
+    """The objects that an error is about, for clients that want to know without reading its message."""
+
+    schema: str | None = None
+    table: str | None = None
+    column: str | None = None
+    constraint: str | None = None
+    datatype: str | None = None
+
+
 class MillpondError(Exception):
     """A mistake that its user can understand and mend.
 
-    `position` is the 1-based character position in the statement's text, as in PostgreSQL.
+    `position` is the 1-based character position in the statement's text, as in PostgreSQL; `concerns` are the objects
+    that it is about, where PostgreSQL names them.
     """
 
     def __init__(
@@ -120,6 +133,7 @@ class MillpondError(Exception):
         detail: str | None = None,
         hint: str | None = None,
         position: int | None = None,
+        concerns: Concerns | None = None,
     ) -> None:
         super().__init__(message)
         self.sqlstate = sqlstate
@@ -127,6 +141,7 @@ class MillpondError(Exception):
         self.detail = detail
         self.hint = hint
         self.position = position
+        self.concerns = concerns or Concerns()
 
     def __str__(self) -> str:
         """All fields, one a line, as psql prints them."""

@@ -27,7 +27,7 @@ SCALARS = {
 }
 """The oid of each type, and the bytes that one of its values takes."""
 
-_ARRAYS = {
+ARRAYS = {
     "boolean": 1000,
     "bytea": 1001,
     "bigint": 1016,
@@ -61,7 +61,7 @@ _MODIFIER_HEADER = 4
 """PostgreSQL adds the size of a header to the length or the precision that a modifier holds."""
 
 _KNOWN = {**SCALARS, **_CATALOG_SCALARS}
-_KNOWN_ARRAYS = {**_ARRAYS, **_CATALOG_ARRAYS}
+_KNOWN_ARRAYS = {**ARRAYS, **_CATALOG_ARRAYS}
 
 
 def oid_of(sql_type: SqlType) -> int:

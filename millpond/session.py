@@ -137,7 +137,8 @@ class Session:
     def end_implicit(self, *, commit: bool) -> None:
         """End the transaction that several statements shared without asking for it, if there is one."""
         if self.block.implicit and self.transaction is not None:
-            self.block.end(commit=commit and not self.transaction.failed)
+            with self._limited():
+                self.block.end(commit=commit and not self.transaction.failed)
 
     def identity(self, *, strict: bool = False) -> Identity:
         """Who the session is now; with `strict`, an error if its settings name a role that it may not take."""
@@ -211,11 +212,12 @@ class Session:
 
     def _in_own_transaction(self, action: Callable[[Transaction], Done]) -> Done:
         """Do something in a transaction that ends with it."""
-        transaction = self._services.begin()
+        transaction, settings_before = self._services.begin(), self.settings.mark()
         try:
             done = action(transaction)
         except BaseException:
             transaction.rollback()
+            self.settings.return_to(settings_before)
             raise
         finally:
             self.settings.end_transaction()
@@ -255,20 +257,19 @@ class Session:
     @contextmanager
     def _limited(self) -> Iterator[None]:
         """Cancel the statement when its time is up, and name the one who canceled it."""
-        self._running = object()
-        timer = self._timer()
-        try:
-            with self.state.interrupt.running(self.settings.integer("lock_timeout")):
+        with self.state.interrupt.running(self.settings.integer("lock_timeout")):
+            self._running, timer = object(), self._timer()
+            try:
                 yield
-        except MillpondError as error:
-            asked = self.state.interrupt.error
-            if error.sqlstate is SqlState.QUERY_CANCELED and asked is not None:
-                raise asked from error
-            raise
-        finally:
-            self._running = None
-            if timer is not None:
-                timer.cancel()
+            except MillpondError as error:
+                asked = self.state.interrupt.error
+                if error.sqlstate is SqlState.QUERY_CANCELED and asked not in (None, error):
+                    raise asked from error
+                raise
+            finally:
+                self._running = None
+                if timer is not None:
+                    timer.cancel()
 
     def _timer(self) -> threading.Timer | None:
         """What ends the statement when its time is up, or that of its transaction."""

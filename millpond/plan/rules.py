@@ -25,6 +25,7 @@ from millpond.plan.trees import (
     raw_stream,
     stream_of,
 )
+from millpond.sql import session_functions
 from millpond.sql.functions import CONSTANTS
 from millpond.sql.nodes import note_of, position_of, walk_own
 
@@ -71,6 +72,15 @@ def _breaker(query: exp.Expr) -> str | None:
 def _own_nodes(select: exp.Select) -> Iterator[exp.Expr]:
     for output in select.expressions:
         yield from walk_own(output)
+
+
+def check_no_session(tree: exp.Expr) -> None:
+    """Raises for a function of the session: a view is read by many sessions, and its answer is kept."""
+    for node in tree.find_all(exp.Anonymous):
+        function = note_of(node).function
+        if function is not None and function.name in session_functions.NAMES:
+            message = f"the function {function.name} is not supported in a continuous view"
+            raise refused(message, node, hint="Call it in the query that reads the view.")
 
 
 # -- what flows -----------------------------------------------------------------------------------------------

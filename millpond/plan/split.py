@@ -38,7 +38,7 @@ from millpond.plan.ctes import prune, unfold_streams
 from millpond.plan.extract import extract
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StaticPipeline
 from millpond.plan.rows import drop_orders
-from millpond.plan.rules import ungrouped
+from millpond.plan.rules import check_no_session, ungrouped
 from millpond.plan.trees import is_grouping, is_raw, mentions_stream, raw_items
 from millpond.relation import Relation
 from millpond.sql.bind import BoundQuery, RelationRef
@@ -52,6 +52,7 @@ def split(bound: BoundQuery) -> SplitPlan:
     """The plan of a query over streams, or an error with the rule that it breaks."""
     if not mentions_stream(bound.tree):
         raise MillpondError(SqlState.WRONG_OBJECT_TYPE, "the query reads no stream, so there is nothing to split")
+    check_no_session(bound.tree)
     tree = unfold_streams(bound.tree)
     notices = drop_orders(tree)
     cutter = _Cutter()

@@ -6,7 +6,6 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from millpond.config import Settings
 from millpond.result import Notice
 from millpond.server.encoded_answers import EncodedAnswers
 from millpond.server.inbox import Inbox
@@ -14,6 +13,7 @@ from millpond.server.outbox import Outbox
 from millpond.server.prepared import Prepared
 from millpond.server.reports import is_wanted, notice_response
 from millpond.session import Session
+from millpond.session_settings import SessionSettings
 from millpond.sql.statements import Statement
 from millpond.statements.execution import no_prepared_statement
 from millpond.wire.backend import FAILED, IDLE, IN_TRANSACTION
@@ -32,7 +32,7 @@ class Client:
     prepared: dict[str, Prepared] = field(default_factory=dict)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> SessionSettings:
         return self.session.settings
 
     @property

@@ -38,7 +38,7 @@ class ExtendedQuery:
         self._portals: dict[str, Portal | None] = {}
         self._inserts: dict[str, Bind] = {}
         self._cursors = client.session.state.cursors
-        self._cursors.is_taken = self._portals.__contains__
+        self._cursors.portals = self._portals
 
     # -- one method for each message -----------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, field_of
 from millpond.sql.session_records import Fetch
 from millpond.sql.statements import Copy, Query, Statement
 from millpond.statements.execution import Request
+from millpond.statements.read_only import check_may_run
 from millpond.wire.backend import (
     CommandComplete,
     CopyInResponse,
@@ -168,6 +169,19 @@ class Portal:
                 return [data]
         return encode_rows(self._piece.slice(0, count), self._columns, self._formats)
 
+    def skip(self, count: int | None) -> int:
+        """Go forward over so many rows, or all, without sending them."""
+        self._start(alone=True)
+        skipped = 0
+        while not self._finished and (count is None or skipped < count):
+            if not self._piece.num_rows:
+                self._next_piece()
+                continue
+            step = self._piece.num_rows if count is None else min(count - skipped, self._piece.num_rows)
+            self._piece = self._piece.slice(step)
+            skipped += step
+        return skipped
+
     def _next_piece(self) -> None:
         piece = next(self._pieces, None)
         if piece is None:
@@ -183,6 +197,7 @@ class Portal:
     # -- COPY ----------------------------------------------------------------------------------------------------
 
     def _copy(self, statement: Copy, *, alone: bool) -> None:
+        check_may_run(self._client.settings, statement)  # before the client is asked for its rows
         columns = self._client.session.describe(statement).copied
         format = BINARY_FORMAT if statement.copy.options.format in ("binary", "parquet") else TEXT_FORMAT
         if statement.copy.direction == "to":

@@ -9,7 +9,15 @@ from millpond.errors import MillpondError, SqlState
 from millpond.oids import oid_of
 from millpond.result import ResultColumn
 from millpond.server.script import known_script, read_script
-from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, takes_binary, type_of_parameter
+from millpond.server.type_introspection import answerable
+from millpond.server.types import (
+    BINARY_FORMAT,
+    TEXT_FORMAT,
+    reads_binary,
+    text_of_binary,
+    text_of_text,
+    type_of_parameter,
+)
 from millpond.session import Session
 from millpond.sql.parameters import Parameters, TypedText
 from millpond.sql.parse import parse, split
@@ -94,12 +102,16 @@ class Prepared:
         oid = self.oids[number - 1]
         declared = type_of_parameter(oid)
         if format == TEXT_FORMAT or not any(value is not None for value in values):
-            return [TypedText(None if value is None else _decoded(value), declared) for value in values]
-        if format != BINARY_FORMAT or not takes_binary(oid):
+            return [
+                TypedText(None if value is None else text_of_text(oid, _decoded(value)), declared) for value in values
+            ]
+        if format != BINARY_FORMAT:
             raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, f"unsupported format code: {format}")
+        if reads_binary(oid):
+            return [TypedText(None if value is None else text_of_binary(oid, value), declared) for value in values]
         sql_type = self._type(number, session)
-        texts = to_text(from_binary(values, sql_type), sql_type).to_pylist()
-        return [TypedText(text, declared if text is None else sql_type) for text in texts]
+        shown = to_text(from_binary(values, sql_type), sql_type).to_pylist()
+        return [TypedText(text, declared if text is None else sql_type) for text in shown]
 
 
 def prepare(name: str, text: str, oids: Sequence[int]) -> Prepared:
@@ -107,6 +119,7 @@ def prepare(name: str, text: str, oids: Sequence[int]) -> Prepared:
     known = None if oids else known_script(text)
     if known is not None and len(known) == 1:
         return Prepared(name, text, known[0][0], (), known[0][1])
+    text, oids = answerable(text, oids)
     sources = split(text)
     if len(sources) > 1:
         raise MillpondError(SqlState.SYNTAX_ERROR, "cannot insert multiple commands into a prepared statement")

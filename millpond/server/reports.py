@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import traceback
+from pathlib import Path
 
 from millpond.errors import InternalError, MillpondError
 from millpond.result import Notice
@@ -11,6 +13,9 @@ from millpond.wire.backend import ErrorResponse, NoticeResponse
 _log = logging.getLogger("millpond.server")
 
 _NOTICE_SQLSTATES = {"WARNING": "01000", "NOTICE": "00000"}
+_CONCERNS = {"s": "schema", "t": "table", "c": "column", "d": "datatype", "n": "constraint"}
+"""The letters of the fields for the objects that an error is about."""
+
 _LEVELS = ("debug", "log", "notice", "warning", "error")
 
 
@@ -32,7 +37,18 @@ def error_response(error: MillpondError, *, fatal: bool = False) -> ErrorRespons
         fields["H"] = error.hint
     if error.position is not None:
         fields["P"] = str(error.position)
-    return ErrorResponse(fields)
+    named = {letter: getattr(error.concerns, name) for letter, name in _CONCERNS.items()}
+    fields |= {letter: name for letter, name in named.items() if name is not None}
+    return ErrorResponse(fields | _origin(error))
+
+
+def _origin(error: MillpondError) -> dict[str, str]:
+    """Where in our source the error was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return {}
+    last = frames[-1]
+    return {"F": Path(last.filename).name, "L": str(last.lineno), "R": last.name}
 
 
 def notice_response(notice: Notice) -> NoticeResponse:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from millpond.sql.array_literals import split_array
 from millpond.sql.literals import FALSE_WORDS, TRUE_WORDS, interval_parts
 from millpond.sql.nodes import is_typed, type_of
 from millpond.sql.templates import fill, fill_like
@@ -148,6 +149,8 @@ def _array_text(array: exp.Expr, element: SqlType) -> exp.Expr:
 
 
 def _from_text(node: exp.Expr, target: SqlType) -> exp.Expr:
+    if isinstance(node, exp.Literal) and target.is_array:
+        return _array_literal(node.this, target)
     if isinstance(node, exp.Literal) and target.name in _LITERALS:
         return _LITERALS[target.name](node.this)
     if target.name == "boolean":
@@ -189,6 +192,14 @@ def _signed(node: exp.Expr, value: int) -> exp.Expr:
 
 def _bytea_literal(text: str) -> exp.Expr:
     return fill("UNHEX(_1)", exp.Literal.string(text[2:]))
+
+
+def _array_literal(text: str, target: SqlType) -> exp.Expr:
+    """`CAST('{1,NULL}' AS integer[])` -> `CAST(ARRAY(CAST('1' AS INT), NULL) AS ARRAY<INT>)`."""
+    elements = [
+        exp.Null() if one is None else _from_text(exp.Literal.string(one), target.element) for one in split_array(text)
+    ]
+    return plain_cast(exp.Anonymous(this="ARRAY", expressions=elements), target)
 
 
 _LITERALS: dict[str, Callable[[str], exp.Expr]] = {"interval": _interval_literal, "bytea": _bytea_literal}

@@ -11,6 +11,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from millpond.errors import SqlState, not_supported
+from millpond.sql.array_literals import join_array, split_array
 from millpond.sql.literals import canonical
 from millpond.sql.nodes import cast, error, error_at, note_of, position_of, type_of, typed, unwrapped
 from millpond.sql.sql_types import UNKNOWN, type_name
@@ -45,7 +46,9 @@ def can_assign(source: SqlType, target: SqlType) -> bool:
 
 def can_cast(source: SqlType, target: SqlType) -> bool:
     """Whether CAST may turn the source into the target."""
-    if can_assign(source, target) or source.is_string:
+    if source.is_array and target.is_array:
+        return can_coerce(source.element, target.element)
+    if can_assign(source, target) or (source.is_string and not target.is_array):
         return True
     return {source.name, target.name} == {"boolean", "integer"}
 
@@ -160,9 +163,9 @@ def _known(node: exp.Expr, target: SqlType) -> exp.Expr:
 
 def constant(text: str, target: SqlType, position: int | None = None) -> exp.Expr:
     """The literal of the type, checked: `constant("t", BOOLEAN)` is TRUE, `constant("x", INTEGER)` an error."""
-    if target.is_array:
-        raise not_supported("an array as a quoted literal", hint="Write ARRAY[...].", position=position)
-    spelled = canonical(text, target, position=position)
+    spelled = (
+        _canonical_array(text, target, position) if target.is_array else canonical(text, target, position=position)
+    )
     node: exp.Expr
     if target.name == "boolean":
         node = exp.Boolean(this=spelled == "true")
@@ -176,6 +179,11 @@ def constant(text: str, target: SqlType, position: int | None = None) -> exp.Exp
         node = exp.Cast(this=typed(exp.Literal.string(spelled), TEXT), to=cast(exp.Null(), target).args["to"])
     node = typed(node, target)
     return node if position is None else node.update_positions(start=position - 1)
+
+
+def _canonical_array(text: str, target: SqlType, position: int | None) -> str:
+    elements = split_array(text, position)
+    return join_array([None if one is None else canonical(one, target.element, position=position) for one in elements])
 
 
 def explicit_cast(node: exp.Expr, target: SqlType, written: exp.Expr) -> exp.Expr:

@@ -100,7 +100,7 @@ def _column(node: exp.Expr, context: Context) -> exp.Expr:
 
 
 def _cast(node: exp.Expr, context: Context) -> exp.Expr:
-    target = to_sql_type(node.args["to"], position=place_of(node.args["to"]) or position_of(node))
+    target = to_sql_type(node.args["to"], position=place_of(node.args["to"]) or position_of(node), arrays=True)
     if node.args.get("format"):
         raise not_supported("CAST ... FORMAT", position=position_of(node))
     if target.is_float and isinstance(node.this, exp.Literal):

@@ -58,7 +58,7 @@ def _cast_name(node: exp.Expr) -> str | None:
     if isinstance(written.args.get("kind"), exp.Dot):
         return fold(written.args["kind"].expression)
     try:
-        target = to_sql_type(written)
+        target = to_sql_type(written, arrays=True)
     except MillpondError:
         return None
     return INTERNAL_NAMES.get(target.name, target.name)

@@ -134,6 +134,9 @@ def literal(value: object) -> exp.Expr:
         return _cast(value.isoformat(), "date")
     if isinstance(value, datetime.timedelta):
         return _cast(f"{value.days} days {value.seconds}.{value.microseconds:06d} seconds", "interval")
+    if isinstance(value, list | tuple):
+        # The place of an empty array decides its type, as it does for a string.
+        return exp.Array(expressions=[literal(one) for one in value]) if value else exp.Literal.string("{}")
     item = getattr(value, "item", None)
     if callable(item):
         return literal(item())

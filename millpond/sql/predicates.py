@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from millpond.errors import MillpondError, SqlState, not_supported
+from millpond.errors import SqlState, not_supported
+from millpond.sql.array_comparisons import compare, elements_of, over_array, over_elements
 from millpond.sql.coercion import coerce, common_type, constant
 from millpond.sql.context import BoundColumns, Context, Rule
 from millpond.sql.nodes import (
@@ -21,12 +22,11 @@ from millpond.sql.nodes import (
     type_of,
     typed,
     unwrapped,
-    wrapped,
 )
 from millpond.sql.operators import NO_OPERATOR, comparable, equality, no_operator
 from millpond.sql.operators import RULES as OPERATORS
-from millpond.sql.sql_types import UNKNOWN, to_sql_type, type_name
-from millpond.types import BOOLEAN, TEXT, SqlType
+from millpond.sql.sql_types import UNKNOWN, type_name
+from millpond.types import BOOLEAN, TEXT
 
 
 def _comparison(node: exp.Expr, context: Context) -> exp.Expr:
@@ -65,34 +65,29 @@ def _compare_rows(node: exp.Expr, left: Sequence[exp.Expr], right: Sequence[exp.
         raise error_at(SqlState.SYNTAX_ERROR, "unequal number of entries in row expressions", node)
     pairs = [comparable(node, one, other) for one, other in zip(left, right, strict=True)]
     if isinstance(node, (exp.EQ, exp.NullSafeEQ)):
-        return conjunction([_compare(type(node), *pair) for pair in pairs])
+        return conjunction([compare(type(node), *pair) for pair in pairs])
     if isinstance(node, (exp.NEQ, exp.NullSafeNEQ)):
-        return disjunction([_compare(type(node), *pair) for pair in pairs])
+        return disjunction([compare(type(node), *pair) for pair in pairs])
     strict = _STRICT.get(type(node), type(node))
-    whole = _compare(type(node), *pairs[-1])
+    whole = compare(type(node), *pairs[-1])
     for pair in reversed(pairs[:-1]):
-        tie = conjunction([_compare(exp.EQ, *pair), whole])
-        whole = disjunction([_compare(strict, *pair), tie])
+        tie = conjunction([compare(exp.EQ, *pair), whole])
+        whole = disjunction([compare(strict, *pair), tie])
     return whole
 
 
 _STRICT: dict[type[exp.Expr], type[exp.Expr]] = {exp.LTE: exp.LT, exp.GTE: exp.GT}
 
 
-def _compare(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return typed(kind(this=wrapped(left.copy()), expression=wrapped(right.copy())), BOOLEAN)
-
-
 def _quantified(node: exp.Expr, quantifier: exp.Expr, context: Context) -> exp.Expr:
     """`x = ANY (...)` is `x IN (...)`, `x <> ALL (...)` is `x NOT IN (...)`; other operators keep their quantifier."""
     operand = unwrapped(quantifier.this)
     is_any = isinstance(quantifier, exp.Any)
-    elements = _elements(operand, context)
+    elements = elements_of(operand, context)
     if elements is not None:
-        return _over_elements(node, context.bind(node.this), elements, is_any=is_any)
+        return over_elements(node, context.bind(node.this), elements, is_any=is_any)
     if not isinstance(operand, exp.Query):
-        message = "op ANY/ALL (array) requires array on right side"
-        raise error(SqlState.WRONG_OBJECT_TYPE, message, quantifier)
+        return over_array(node, operand, context, is_any=is_any)
     if (isinstance(node, exp.EQ) and is_any) or (isinstance(node, exp.NEQ) and not is_any):
         member = _in_query(_placed_in(node, operand), context)
         return member if is_any else typed(exp.Not(this=member), BOOLEAN)
@@ -108,72 +103,6 @@ def _placed_in(node: exp.Expr, query: exp.Expr) -> exp.In:
     made = exp.In(this=node.this, query=query)
     made.meta.update({PLACE: node.meta[PLACE]} if PLACE in node.meta else {})
     return made
-
-
-def _elements(operand: exp.Expr, context: Context) -> list[exp.Expr] | None:
-    """The elements of `ARRAY[...]`, `'{1,2}'` or `'{1,2}'::integer[]`."""
-    if isinstance(operand, exp.Array):
-        return context.bind_all(operand.expressions)
-    target: SqlType | None = None
-    if isinstance(operand, exp.Cast) and isinstance(operand.to, exp.DataType) and operand.to.this == _ARRAY:
-        target = to_sql_type(operand.to.expressions[0], position=position_of(operand))
-        if isinstance(operand.this, exp.Array):
-            return [coerce(element, target) for element in context.bind_all(operand.this.expressions)]
-        operand = operand.this
-    if not (isinstance(operand, exp.Literal) and operand.is_string):
-        return None
-    position = position_of(operand)
-    literals = [_element(text, position) for text in _split_array(operand.this, position)]
-    return [coerce(literal, target) for literal in literals] if target else literals
-
-
-_ARRAY = exp.DataType.Type.ARRAY
-
-
-def _element(text: str | None, position: int | None) -> exp.Expr:
-    node: exp.Expr = exp.Null() if text is None else exp.Literal.string(text)
-    return typed(node, UNKNOWN) if position is None else typed(node, UNKNOWN).update_positions(start=position - 1)
-
-
-def _split_array(text: str, position: int | None) -> list[str | None]:
-    """The elements of an array literal.
-
-    >>> _split_array('{1, "a,b", NULL}', None)
-    ['1', 'a,b', None]
-    """
-    body = text.strip()
-    if not (body.startswith("{") and body.endswith("}")):
-        message = f'malformed array literal: "{text}"'
-        detail = 'Array value must start with "{" or dimension information.'
-        raise MillpondError(SqlState.INVALID_TEXT_REPRESENTATION, message, detail=detail, position=position)
-    elements: list[str | None] = []
-    current, quoted, in_quotes, escaped = "", False, False, False
-    for letter in body[1:-1] + ",":
-        if escaped:
-            current, escaped = current + letter, False
-        elif letter == "\\":
-            escaped = True
-        elif letter == '"':
-            current = current if in_quotes else current.lstrip()
-            in_quotes, quoted = not in_quotes, True
-        elif letter == "," and not in_quotes:
-            word = current if quoted else current.strip()
-            elements.append(None if not quoted and word.upper() == "NULL" else word)
-            current, quoted = "", False
-        else:
-            current += letter
-    return [] if elements == [""] and body[1:-1].strip() == "" else elements
-
-
-def _over_elements(node: exp.Expr, left: exp.Expr, elements: Sequence[exp.Expr], *, is_any: bool) -> exp.Expr:
-    """A comparison with the elements of an array, written out."""
-    if not elements:
-        return typed(exp.Boolean(this=not is_any), BOOLEAN)
-    pairs = [comparable(node, left, element) for element in elements]
-    if is_any and isinstance(node, exp.EQ):
-        return typed(exp.In(this=pairs[0][0], expressions=[right for _, right in pairs]), BOOLEAN)
-    compared = [_compare(type(node), *pair) for pair in pairs]
-    return disjunction(compared) if is_any else conjunction(compared)
 
 
 def _in(node: exp.Expr, context: Context) -> exp.Expr:

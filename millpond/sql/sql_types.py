@@ -22,6 +22,7 @@ from millpond.types import (
     TIMESTAMPTZ,
     VARCHAR,
     SqlType,
+    array_of,
     char,
     numeric,
     varchar,
@@ -111,8 +112,8 @@ def type_name(sql_type: SqlType) -> str:
     return str(SqlType(sql_type.name))
 
 
-def to_sql_type(node: exp.Expr, *, position: int | None = None) -> SqlType:
-    """The type that a type node of the parser names.
+def to_sql_type(node: exp.Expr, *, position: int | None = None, arrays: bool = False) -> SqlType:
+    """The type that a type node of the parser names; an array only where `arrays` have a place.
 
     >>> str(to_sql_type(exp.DataType.build("numeric(10,2)", dialect="postgres")))
     'numeric(10,2)'
@@ -120,6 +121,8 @@ def to_sql_type(node: exp.Expr, *, position: int | None = None) -> SqlType:
     if not isinstance(node, exp.DataType):
         raise not_supported(f"type {node.name.lower()}", position=position)
     kind = node.this
+    if arrays and kind == DType.ARRAY and len(node.expressions) == 1:
+        return array_of(to_sql_type(node.expressions[0], position=position))
     sizes = [_size(parameter, position) for parameter in node.expressions if isinstance(parameter, exp.DataTypeParam)]
     if kind == DType.DECIMAL:
         return _numeric(sizes, position)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from millpond.errors import MillpondError, SqlState
+from millpond.errors import Concerns, MillpondError, SqlState
 from millpond.relation import Check, Key, Relation
 from millpond.spark.runner import FileInput, quote
 from millpond.statements.execution import Execution
@@ -39,6 +39,7 @@ def verify_check(execution: Execution, relation: Relation, rows: FileInput, chec
             SqlState.CHECK_VIOLATION,
             f'new row for relation "{relation.name}" violates check constraint "{check.name}"',
             detail=failing_row(failing, relation, 0),
+            concerns=Concerns(relation.schema, relation.name, constraint=check.name),
         )
 
 
@@ -54,6 +55,7 @@ def _verify_not_null(execution: Execution, relation: Relation, rows: FileInput) 
             SqlState.NOT_NULL_VIOLATION,
             f'null value in column "{name}" of relation "{relation.name}" violates not-null constraint',
             detail=failing_row(failing, relation, 0),
+            concerns=Concerns(relation.schema, relation.name, name),
         )
 
 
@@ -79,6 +81,7 @@ def _verify_key(
             SqlState.UNIQUE_VIOLATION,
             f'duplicate key value violates unique constraint "{key.name}"',
             detail=f"Key ({', '.join(key.columns)})=({', '.join(values)}) already exists.",
+            concerns=Concerns(relation.schema, relation.name, constraint=key.name),
         )
 
 

@@ -32,6 +32,9 @@ def declare(execution: Execution, statement: DeclareCursor) -> Result:
 
 def fetch(execution: Execution, statement: Fetch) -> Result:
     """FETCH, and MOVE, which only counts the rows."""
+    portal = execution.state.cursors.portals.get(statement.cursor)
+    if portal is not None and statement.is_move and statement.direction == "forward":
+        return Result("MOVE", rows_changed=portal.skip(statement.count))
     cursor = execution.state.cursors.get(statement.cursor)
     pieces = cursor.fetch(statement)
     if statement.is_move:

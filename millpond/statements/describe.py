@@ -72,8 +72,7 @@ def _change(execution: Execution, statement: s.Update | s.Delete) -> Description
 
 
 def _fetch(execution: Execution, statement: r.Fetch) -> Description:
-    cursor = execution.state.cursors.get(statement.cursor)
-    return Description() if statement.is_move else Description(cursor.columns)
+    return Description() if statement.is_move else Description(execution.state.cursors.get(statement.cursor).columns)
 
 
 def _described(bound: BoundQuery, *, returned: BoundQuery | None = None) -> Description:

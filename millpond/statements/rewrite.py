@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pyarrow.dataset import dataset
 
-from millpond.errors import MillpondError, SqlState
+from millpond.errors import Concerns, MillpondError, SqlState
 from millpond.relation import Check, Column, Relation
 from millpond.spark.runner import FileInput, Frame
 from millpond.sql.dml import column_fill
@@ -22,7 +22,8 @@ def fill_new_column(execution: Execution, relation: Relation, column: Column, ch
         return
     if column.default is None and column.not_null:
         message = f'column "{column.name}" of relation "{relation.name}" contains null values'
-        raise MillpondError(SqlState.NOT_NULL_VIOLATION, message)
+        concerns = Concerns(relation.schema, relation.name, column.name)
+        raise MillpondError(SqlState.NOT_NULL_VIOLATION, message, concerns=concerns)
     if column.default is not None:
         names = [known.name for known in relation.columns]
         stored = {relation.name: execution.table_input(relation)}

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from millpond.errors import MillpondError, SqlState
+from millpond.errors import MillpondError, SqlState, not_supported
+from millpond.oids import oid_of
 from millpond.types import SqlType
 from millpond.values.arrays import Array, arrow_array, contiguous, pc
 from millpond.values.binary_output import (
@@ -34,7 +35,7 @@ _NUMERIC_DIGITS_MAX = 1000
 
 def from_binary(values: Raw, type: SqlType, *, column: str | None = None) -> Array:
     """The values that the bytes stand for; None is NULL. The first that is none raises `ConversionError`."""
-    return _INPUTS[type.name](values, type, column)
+    return _arrays(values, type, column) if type.is_array else _INPUTS[type.name](values, type, column)
 
 
 def _bad_format(row: int, column: str | None) -> ConversionError:
@@ -130,6 +131,41 @@ def _numeric_text(raw: bytes, row: int, column: str | None) -> str:
 
 
 _NOT_FINITE = {0xC000: "NaN", 0xD000: "Infinity", 0xF000: "-Infinity"}
+
+
+def _arrays(values: Raw, type: SqlType, column: str | None) -> Array:
+    """Arrays of one dimension, as `binary_output` writes them; all elements are read together."""
+    elements: list[bytes | None] = []
+    ends: list[int | None] = [0]
+    for row, raw in enumerate(values):
+        if raw is not None:
+            elements += _array_elements(raw, type, row, column)
+        ends.append(len(elements))
+    offsets = arrow_array([None if raw is None else end for raw, end in zip(values, ends, strict=False)], pa.int32())
+    offsets = pa.concat_arrays([offsets, arrow_array(ends[-1:], pa.int32())])
+    return pa.ListArray.from_arrays(offsets, from_binary(elements, type.element, column=column), type=type.arrow)
+
+
+def _array_elements(raw: bytes, type: SqlType, row: int, column: str | None) -> list[bytes | None]:
+    """The bytes of each element."""
+    try:
+        dimensions, _, oid = struct.unpack_from("!iiI", raw)
+        if oid != oid_of(type.element) and not type.element.is_string:
+            message = f"binary data has array element type {oid} instead of expected {oid_of(type.element)}"
+            raise ConversionError(MillpondError(SqlState.DATATYPE_MISMATCH, message), row, column)
+        if dimensions > 1:
+            raise ConversionError(not_supported("an array of arrays"), row, column)
+        count, at = (struct.unpack_from("!ii", raw, 12)[0], 20) if dimensions else (0, 12)
+        found: list[bytes | None] = []
+        for _ in range(count):
+            size = struct.unpack_from("!i", raw, at)[0]
+            found.append(None if size < 0 else raw[at + 4 : at + 4 + size])
+            at += 4 + max(size, 0)
+    except struct.error:
+        raise _bad_format(row, column) from None
+    if at != len(raw) or dimensions < 0:
+        raise _bad_format(row, column)
+    return found
 
 
 def _texts(values: Raw, type: SqlType, column: str | None) -> Array:

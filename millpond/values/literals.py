@@ -25,7 +25,8 @@ CASTS: dict[str, SqlType] = {
     **{"float4": types.REAL, "double precision": types.DOUBLE, "float8": types.DOUBLE, "numeric": types.NUMERIC},
     **{"decimal": types.NUMERIC, "boolean": types.BOOLEAN, "bool": types.BOOLEAN, "text": types.TEXT},
     **{"varchar": types.VARCHAR, "bytea": types.BYTEA, "date": types.DATE, "timestamp": types.TIMESTAMP},
-    **{"timestamptz": types.TIMESTAMPTZ, "interval": types.INTERVAL},
+    **{"timestamptz": types.TIMESTAMPTZ, "interval": types.INTERVAL, "character varying": types.VARCHAR},
+    **{"timestamp with time zone": types.TIMESTAMPTZ, "timestamp without time zone": types.TIMESTAMP},
 }
 """The types that a string literal may be cast to, by their names without a length or a precision."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from millpond.errors import MillpondError, SqlState
+from millpond.errors import Concerns, MillpondError, SqlState
 from millpond.relation import Relation
 from millpond.values.text_output import to_text
 
@@ -22,7 +22,8 @@ def check_not_null(table: pa.Table, relation: Relation) -> None:
             raise MillpondError(
                 SqlState.NOT_NULL_VIOLATION,
                 f'null value in column "{column.name}" of relation "{relation.name}" violates not-null constraint',
-                detail=f"Failing row contains ({failing_row(table, relation, row)}).",
+                detail=failing_row(table, relation, row),
+                concerns=Concerns(relation.schema, relation.name, column.name),
             )
 
 
@@ -41,14 +42,14 @@ def _first_null(table: pa.Table, name: str) -> int | None:
 
 
 def failing_row(table: pa.Table, relation: Relation, row: int) -> str:
-    """The row's values as PostgreSQL lists them in the detail of a constraint's error."""
+    """The detail of a constraint's error: the row's values as PostgreSQL lists them."""
     shown = []
     for column in relation.visible_columns:
         text = None
         if column.name in table.column_names:
             text = to_text(table.column(column.name).slice(row, 1), column.type)[0].as_py()
         shown.append("null" if text is None else _cut(text))
-    return ", ".join(shown)
+    return f"Failing row contains ({', '.join(shown)})."
 
 
 def _cut(text: str) -> str:

@@ -132,7 +132,7 @@ def _lists(values: Array, type: SqlType) -> Array:
     """
     elements = iter(to_text(values.flatten(), type.element).to_pylist())
     texts = [
-        None if length is None else "{" + ",".join(map(_element_text, islice(elements, length))) + "}"
+        None if length is None else "{" + ",".join(map(element_text, islice(elements, length))) + "}"
         for length in pc.list_value_length(values).to_pylist()
     ]
     return pa.array(texts, pa.string())
@@ -144,7 +144,8 @@ def _vectors(values: Array, _type: SqlType) -> Array:
     return pa.array([None if one is None else " ".join(map(str, one)) for one in lists], pa.string())
 
 
-def _element_text(text: str | None) -> str:
+def element_text(text: str | None) -> str:
+    """An element between the braces of an array, in quotes if it needs them."""
     if text is None:
         return "NULL"
     if not _ELEMENT_QUOTED.fullmatch(text):

@@ -106,7 +106,7 @@ def test_what_cannot_start_is_told_why(shared_server: Served, parameters: dict[s
 
 def test_options_set_settings(shared_server: Served) -> None:
     with RawClient.started(shared_server.port, options="-c statement_timeout=7s") as client:
-        assert rows(client.query("SHOW statement_timeout")) == [(b"7000",)]
+        assert rows(client.query("SHOW statement_timeout")) == [(b"7s",)]
 
 
 # -- simple queries --------------------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def test_flush_sends_what_there_is(client: RawClient) -> None:
         ([Parse("", "SELECT $1::int"), Bind("", "", (1,), (b"\0",))], "22P03"),
         ([Parse("", "SELECT $1::int"), Bind("", "", (0,), (b"x",)), Execute()], "22P02"),
         ([Parse("", "SELECT $1", (23,)), Bind("", "", (0,), (b"\xff",))], "22021"),
-        ([Parse("", "SELECT $1", (1007,))], "0A000"),
+        ([Parse("", "SELECT $1", (600,))], "0A000"),
     ],
 )
 def test_wrong_messages_are_answered_with_an_error(
@@ -267,7 +267,8 @@ def test_prepared_statements_may_be_forgotten(client: RawClient) -> None:
     assert tags(client.query("DEALLOCATE a")) == ["DEALLOCATE"]
     assert errors(client.query("DEALLOCATE PREPARE a")) == ["26000"]
     assert errors(client.exchange(Bind("", "b"), Sync())) == []
-    assert tags(client.query("SET application_name = x; DISCARD ALL")) == ["SET", "DISCARD ALL"]
+    assert errors(client.query("SET application_name = x; DISCARD ALL")) == ["25001"]
+    assert tags(client.query("DISCARD ALL")) == ["DISCARD ALL"]
     assert errors(client.exchange(Bind("", "b"), Sync())) == ["26000"]
 
 

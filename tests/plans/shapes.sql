@@ -253,6 +253,12 @@ error 0A000: the volatile function random below the grouping of the stream "part
 hint: Call it above the grouping.
 at: random() < 0.5;
 
+SELECT part, count(*), current_setting('app.user') FROM part_usage GROUP BY part;
+----
+error 0A000: the function current_setting is not supported in a continuous view
+hint: Call it in the query that reads the view.
+at: current_setting('app.user') FR
+
 SELECT count(*) FROM part_usage WHERE at > now() - interval '1 hour';
 ----
 error 0A000: now() below the grouping of the stream "part_usage": time windows are not supported yet

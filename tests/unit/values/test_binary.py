@@ -43,6 +43,7 @@ VALUES: dict[SqlType, st.SearchStrategy[object]] = {
     types.TIMESTAMPTZ: MOMENTS.map(lambda moment: moment.replace(tzinfo=datetime.UTC)),
     types.INTERVAL: INTERVALS,
 }
+VALUES |= {types.array_of(kind): st.lists(st.none() | values, max_size=4) for kind, values in VALUES.items()}
 
 
 @pytest.mark.parametrize("sql_type", VALUES, ids=str)
