@@ -23,7 +23,7 @@ from millpond.pgcatalog.information import INFORMATION_ROWS
 from millpond.pgcatalog.objects import Objects, SessionFacts
 from millpond.pgcatalog.relation_rows import RELATION_ROWS
 from millpond.pgcatalog.server_rows import SERVER_ROWS
-from millpond.pgcatalog.text_functions import NULLABLE_FUNCTIONS, TEXT_FUNCTIONS
+from millpond.pgcatalog.text_functions import NULLABLE_FUNCTIONS, TEXT_FUNCTIONS, timestamp_text
 from millpond.pgcatalog.types import element_of, is_list
 from millpond.types import NUMERIC_UNCONSTRAINED_SCALE, SqlType
 
@@ -197,7 +197,7 @@ def _default(kind: SqlType, declared: Declared) -> object:
 def _stored(value: object) -> object:
     if isinstance(value, list):
         return json.dumps(value)
-    return value.isoformat() if isinstance(value, datetime) else value
+    return timestamp_text(value) if isinstance(value, datetime) else value
 
 
 def _arrow(values: Sequence[Any], kind: SqlType) -> pa.Array[Any]:

@@ -11,7 +11,7 @@ from millpond.pgcatalog.keywords import KEYWORDS
 from millpond.pgcatalog.objects import DATABASE, SCHEMAS, CatalogRelation, Objects, SessionFacts
 from millpond.pgcatalog.relation_rows import index_definition
 from millpond.pgcatalog.server_rows import FUNCTION_OIDS
-from millpond.pgcatalog.text_functions import quote_ident
+from millpond.pgcatalog.text_functions import quote_ident, timestamp_text
 from millpond.pgcatalog.types import BY_OID, find_type
 
 _SEARCHED = ("pg_catalog", "public")
@@ -53,7 +53,7 @@ class CatalogFunctions:
             **dict.fromkeys(("current_user", "session_user", "current_role", "user"), lambda: self._objects.user),
             "version": lambda: self._facts.version,
             "pg_backend_pid": lambda: self._facts.process,
-            **dict.fromkeys(_TIMES, lambda: self._facts.now.isoformat()),
+            **dict.fromkeys(_TIMES, lambda: timestamp_text(self._facts.now)),
             "current_setting": self._current_setting,
             "set_config": self._set_config,
             "mp_keywords": lambda: KEYWORDS,

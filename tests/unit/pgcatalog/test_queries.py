@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +61,9 @@ VALUES = [
     ("col_description(1259, 1) IS NOT DISTINCT FROM NULL", True),
     ("pg_size_pretty(pg_database_size('pond'))", "0 bytes"),
     ("pg_typeof(pg_backend_pid())", "integer"),
+    ("now()::text", "2024-02-29 00:00:00+00"),
+    ("now()::date", date(2024, 2, 29)),
+    ("3 = SOME (ARRAY[1, 3])", True),
     ("set_config('application_name', 'probe', false) || current_setting('application_name')", "probeprobe"),
 ]
 
@@ -172,6 +177,8 @@ ERRORS = [
     ("SELECT relnatts / 0 FROM pg_class", "22012", "division by zero", None),
     ("SELECT oid::smallint FROM pg_class WHERE oid > 100000", "22003", None, None),
     ("SELECT lpad(relname) FROM pg_class", "42883", None, None),
+    ("SELECT * FROM (VALUES (1, 2), (3)) v, pg_am", "42601", "VALUES lists must all be the same length", 24),
+    ("SELECT 1 FROM (VALUES (1)) v (a, b), pg_am", "42P10", None, 24),
     ("SELECT unnest() FROM pg_class", "42883", "function unnest() does not exist", None),
     ("SELECT array_agg() FROM pg_class", "42883", "function array_agg() does not exist", None),
     ("SELECT abs() FROM pg_class", "42883", "function abs() does not exist", 8),
@@ -197,6 +204,8 @@ def test_errors(asked: Asked, query: str, sqlstate: str, message: str | None, po
         "SELECT * FROM generate_series(1, 3)",
         "SELECT pg_class FROM pg_class",
         "SELECT DISTINCT ON (relkind) relname FROM pg_class",
+        "SELECT array_agg(conkey) FROM pg_constraint",
+        "SELECT relname FROM pg_class TABLESAMPLE SYSTEM (10)",
         "SELECT relkind, count(*) FROM pg_class GROUP BY ROLLUP (relkind)",
     ],
 )
