@@ -49,8 +49,9 @@ class Session:
         self.user, self.superuser = user, superuser
         self.settings = Settings(services.settings)
         self.transaction: Transaction | None = None
-        self.tag = f"millpond-session-{next(_numbers)}"
-        self._system_catalog = SystemCatalog(self.check_canceled)
+        number = next(_numbers)
+        self.tag = f"millpond-session-{number}"
+        self._system_catalog = SystemCatalog(number, self.check_canceled)
         self._implicit = False
         self._canceled: MillpondError | None = None
         self._running: object | None = None
@@ -151,6 +152,7 @@ class Session:
     def close(self) -> None:
         if self.transaction is not None:
             self._end(commit=False)
+        self._system_catalog.close()
 
     # -- transactions --------------------------------------------------------------------------------------
 

@@ -63,6 +63,10 @@ class CatalogDatabase:
         connection.execute("SELECT 1 FROM json_each('[]')")  # declares itself when first used, as no query may
         return connection
 
+    def close(self) -> None:
+        if "_connection" in vars(self):
+            self._connection.close()
+
     def query(
         self,
         text: str,
@@ -154,7 +158,6 @@ class CatalogDatabase:
 
 _OF_SESSION = frozenset({"pg_settings", "pg_stat_activity"})
 """Relations that tell of the session, and change without the catalog."""
-
 
 _ROWS = {PG_CATALOG: {**RELATION_ROWS, **SERVER_ROWS}, INFORMATION_SCHEMA: INFORMATION_ROWS}
 """By schema and name; a relation that is not here has no rows."""
