@@ -64,6 +64,7 @@ VALUES = [
     ("now()::text", "2024-02-29 00:00:00+00"),
     ("now()::date", date(2024, 2, 29)),
     ("3 = SOME (ARRAY[1, 3])", True),
+    ("23 = ANY ('{20,23}'::oid[])", True),
     ("set_config('application_name', 'probe', false) || current_setting('application_name')", "probeprobe"),
 ]
 
