@@ -140,6 +140,11 @@ QUERIES = [
     ),
     ("SELECT tableoid::regclass, relname FROM pg_class WHERE oid = 16387", [("pg_class", "used")]),
     ("SELECT rolname, rolcanlogin FROM pg_roles ORDER BY 1", [("clerk", False), ("millpond", True), ("tester", True)]),
+    (
+        "SELECT pg_get_function_arguments(oid), pg_get_function_result(oid) FROM pg_proc WHERE proname = 'split_part'",
+        [("text, text, integer", "text")],
+    ),
+    ("SELECT aggfnoid FROM pg_aggregate JOIN pg_proc ON pg_proc.oid = aggfnoid WHERE proname = 'every'", [("every",)]),
     ("SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'used')", [(True,)]),
 ]
 
