@@ -1503,7 +1503,7 @@ ORDER BY 1,2;
 
 -- psql \dfS array_in
 -- columns: Schema name, Name name, Result data type text, Argument data types text, Type text
--- rows: 1
+-- rows: some
 SELECT n.nspname as "Schema",
   p.proname as "Name",
   pg_catalog.pg_get_function_result(p.oid) as "Result data type",
