@@ -64,5 +64,5 @@ def _type_of(word: str) -> PgType:
 PROCEDURES: Mapping[int, Procedure] = {procedure.oid: procedure for procedure in _procedures()}
 """By oid."""
 
-FUNCTION_OIDS: Mapping[str, int] = {one.name: one.oid for one in reversed(PROCEDURES.values())}
+FUNCTION_OIDS: Mapping[str, int] = {one.name: one.oid for one in reversed(list(PROCEDURES.values()))}
 """The first function of each name, as regproc finds it."""
