@@ -5,6 +5,7 @@ A relation is filled when a query first reads it, from the state of the catalog 
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +35,9 @@ _VALUE_BYTES_MAX = 16 << 20
 _STEPS_BETWEEN_CHECKS = 100_000
 """Steps of SQLite's machine, some milliseconds, after which it looks whether somebody canceled."""
 
+_CHECKS_MAX = 20_000
+"""So many times it looks, for about a minute: what it sorts meanwhile must not fill a disk."""
+
 _ZEROS = frozenset({"smallint", "integer", "bigint", "oid", "xid", "regproc", "real", "double precision", "boolean"})
 
 _READING = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE})
@@ -58,8 +62,8 @@ class CatalogDatabase:
         for name in self._functions:
             connection.create_function(name, -1, self._guarded(name))
         # The stubs know only aggregates of one argument.
-        connection.create_aggregate("mp_array_agg", -1, cast(Any, ArrayCollector))
-        connection.create_aggregate("mp_string_agg", -1, cast(Any, StringCollector))
+        connection.create_aggregate("mp_array_agg", -1, cast(Any, lambda: ArrayCollector(self._note)))
+        connection.create_aggregate("mp_string_agg", -1, cast(Any, lambda: StringCollector(self._note)))
         connection.execute("SELECT 1 FROM json_each('[]')")  # declares itself when first used, as no query may
         return connection
 
@@ -120,29 +124,38 @@ class CatalogDatabase:
             try:
                 return self._functions[name](*arguments)
             except MillpondError as failure:
-                self._failure = failure
+                self._note(failure)
                 raise
             except (TypeError, ValueError, AttributeError, AssertionError, ArithmeticError) as failure:
                 message = f"function {name} does not take these arguments"
-                self._failure = MillpondError(SqlState.UNDEFINED_FUNCTION, message, detail=str(failure))
+                self._note(MillpondError(SqlState.UNDEFINED_FUNCTION, message, detail=str(failure)))
                 raise
 
         return call
+
+    def _note(self, failure: MillpondError) -> None:
+        self._failure = failure
 
     # -- running -----------------------------------------------------------------------------------------------
 
     def _run(self, text: str, check_canceled: Callable[[], None]) -> list[tuple[Any, ...]]:
         self._failure = None
+        checks = itertools.count(1)
 
-        def is_canceled() -> bool:
+        def is_to_end() -> bool:
             try:
                 check_canceled()
+                if next(checks) > _CHECKS_MAX:
+                    message = "a query about the catalog takes too long"
+                    raise MillpondError(
+                        SqlState.PROGRAM_LIMIT_EXCEEDED, message, hint="Join its relations by a condition."
+                    )
             except MillpondError as failure:
-                self._failure = failure
+                self._note(failure)
             return self._failure is not None
 
         self._connection.set_authorizer(_authorize)
-        self._connection.set_progress_handler(is_canceled, _STEPS_BETWEEN_CHECKS)
+        self._connection.set_progress_handler(is_to_end, _STEPS_BETWEEN_CHECKS)
         try:
             rows = self._connection.execute(text).fetchmany(RESULT_ROWS_MAX + 1)
         except sqlite3.Error as failure:

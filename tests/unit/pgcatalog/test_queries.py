@@ -252,6 +252,21 @@ def test_every_relation_can_be_read_and_given_to_spark(asked: Asked, schema: str
         assert table.rename_columns(relation.arrow_schema.names).cast(relation.arrow_schema).num_rows == table.num_rows
 
 
+def test_a_join_without_a_condition_has_an_end(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("millpond.pgcatalog.database._CHECKS_MAX", 10)
+    monkeypatch.setattr("millpond.pgcatalog.database.RESULT_ROWS_MAX", 100)
+    monkeypatch.setattr("millpond.pgcatalog.collectors.VALUES_MAX", 100)
+    product = "FROM pg_attribute a, pg_attribute b, pg_attribute c"
+    for query in (
+        f"SELECT count(*) {product}",
+        f"SELECT a.attname {product}",
+        f"SELECT array_agg(a.attname) {product}",
+    ):
+        with pytest.raises(MillpondError) as caught:
+            asked(query)
+        assert caught.value.sqlstate == SqlState.PROGRAM_LIMIT_EXCEEDED
+
+
 def test_every_type_is_consistent() -> None:
     by_oid = {kind.oid: kind for kind in TYPES}
     assert len(by_oid) == len(TYPES)
