@@ -36,7 +36,7 @@ _STEPS_BETWEEN_CHECKS = 100_000
 """Steps of SQLite's machine, some milliseconds, after which it looks whether somebody canceled."""
 
 _CHECKS_MAX = 20_000
-"""So many times it looks, for about a minute: what it sorts meanwhile must not fill a disk."""
+"""So many times it looks, half a minute or more: what is sorted meanwhile must not fill a disk."""
 
 _ZEROS = frozenset({"smallint", "integer", "bigint", "oid", "xid", "regproc", "real", "double precision", "boolean"})
 
