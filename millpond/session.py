@@ -64,7 +64,7 @@ class Session:
         self.settings.start_with({SESSION_AUTHORIZATION: user})
         self.block = TransactionBlock(services.begin, self.state, services.switchboard)
         self.tag = f"millpond-session-{self.state.number}"
-        self._system_catalog = SystemCatalog(self.check_canceled)
+        self._system_catalog = SystemCatalog(self.state.number, self.check_canceled)
         self._running: object | None = None
 
     @property
@@ -188,6 +188,7 @@ class Session:
         self.block.end(commit=False)
         self.state.cursors.close_all()
         self._services.switchboard.unlisten(self.state.mailbox)
+        self._system_catalog.close()
 
     # -- transactions --------------------------------------------------------------------------------------
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cmp_to_key
 from typing import Any
 
+from millpond.errors import MillpondError, SqlState
+
 Keyed = tuple[Any, tuple[Any, ...]]
 """A value and its sort keys."""
+
+Report = Callable[[MillpondError], None]
+
+VALUES_MAX = 1_000_000
+"""Collected values are in memory; a join without a condition has more than any catalog."""
 
 
 def arranged(values: Sequence[Keyed], flags: str) -> list[Any]:
@@ -37,32 +44,43 @@ def arranged(values: Sequence[Keyed], flags: str) -> list[Any]:
     return [value for value, _ in sorted(kept, key=cmp_to_key(compare))] if pairs else [value for value, _ in kept]
 
 
-class ArrayCollector:
-    """`mp_array_agg(value, flags, keys ...)`: NULL if there was no row."""
+class _Collector:
+    """Values with their keys. SQLite tells no error of an aggregate, so that `report` is told of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Report) -> None:
+        self._report = report
         self._values: list[Keyed] = []
         self._flags = ""
 
-    def step(self, value: object, flags: str, *keys: object) -> None:
+    def _collect(self, value: object, flags: str, keys: tuple[object, ...]) -> None:
+        if len(self._values) >= VALUES_MAX:
+            message = f"an aggregate in a query about the catalog collects at most {VALUES_MAX} values"
+            failure = MillpondError(SqlState.PROGRAM_LIMIT_EXCEEDED, message)
+            self._report(failure)
+            raise failure
         self._flags = flags
         self._values.append((value, keys))
+
+
+class ArrayCollector(_Collector):
+    """`mp_array_agg(value, flags, keys ...)`: NULL if there was no row."""
+
+    def step(self, value: object, flags: str, *keys: object) -> None:
+        self._collect(value, flags, keys)
 
     def finalize(self) -> str | None:
         return json.dumps(arranged(self._values, self._flags)) if self._values else None
 
 
-class StringCollector:
+class StringCollector(_Collector):
     """`mp_string_agg(value, separator, flags, keys ...)`: NULLs do not count."""
 
-    def __init__(self) -> None:
-        self._values: list[Keyed] = []
-        self._flags, self._separator = "", ""
+    _separator = ""
 
     def step(self, value: object, separator: str | None, flags: str, *keys: object) -> None:
-        self._flags, self._separator = flags, separator or ""
+        self._separator = separator or ""
         if value is not None:
-            self._values.append((value, keys))
+            self._collect(value, flags, keys)
 
     def finalize(self) -> str | None:
         if not self._values:

@@ -5,6 +5,7 @@ A relation is filled when a query first reads it, from the state of the catalog 
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from millpond.pgcatalog.information import INFORMATION_ROWS
 from millpond.pgcatalog.objects import Objects, SessionFacts
 from millpond.pgcatalog.relation_rows import RELATION_ROWS
 from millpond.pgcatalog.server_rows import SERVER_ROWS
-from millpond.pgcatalog.text_functions import NULLABLE_FUNCTIONS, TEXT_FUNCTIONS
+from millpond.pgcatalog.text_functions import NULLABLE_FUNCTIONS, TEXT_FUNCTIONS, timestamp_text
 from millpond.pgcatalog.types import element_of, is_list
 from millpond.types import NUMERIC_UNCONSTRAINED_SCALE, SqlType
 
@@ -33,6 +34,9 @@ RESULT_ROWS_MAX = 1_000_000
 _VALUE_BYTES_MAX = 16 << 20
 _STEPS_BETWEEN_CHECKS = 100_000
 """Steps of SQLite's machine, some milliseconds, after which it looks whether somebody canceled."""
+
+_CHECKS_MAX = 20_000
+"""So many times it looks, half a minute or more: what is sorted meanwhile must not fill a disk."""
 
 _ZEROS = frozenset({"smallint", "integer", "bigint", "oid", "xid", "regproc", "real", "double precision", "boolean"})
 
@@ -58,10 +62,14 @@ class CatalogDatabase:
         for name in self._functions:
             connection.create_function(name, -1, self._guarded(name))
         # The stubs know only aggregates of one argument.
-        connection.create_aggregate("mp_array_agg", -1, cast(Any, ArrayCollector))
-        connection.create_aggregate("mp_string_agg", -1, cast(Any, StringCollector))
+        connection.create_aggregate("mp_array_agg", -1, cast(Any, lambda: ArrayCollector(self._note)))
+        connection.create_aggregate("mp_string_agg", -1, cast(Any, lambda: StringCollector(self._note)))
         connection.execute("SELECT 1 FROM json_each('[]')")  # declares itself when first used, as no query may
         return connection
+
+    def close(self) -> None:
+        if "_connection" in vars(self):
+            self._connection.close()
 
     def query(
         self,
@@ -116,29 +124,38 @@ class CatalogDatabase:
             try:
                 return self._functions[name](*arguments)
             except MillpondError as failure:
-                self._failure = failure
+                self._note(failure)
                 raise
             except (TypeError, ValueError, AttributeError, AssertionError, ArithmeticError) as failure:
                 message = f"function {name} does not take these arguments"
-                self._failure = MillpondError(SqlState.UNDEFINED_FUNCTION, message, detail=str(failure))
+                self._note(MillpondError(SqlState.UNDEFINED_FUNCTION, message, detail=str(failure)))
                 raise
 
         return call
+
+    def _note(self, failure: MillpondError) -> None:
+        self._failure = failure
 
     # -- running -----------------------------------------------------------------------------------------------
 
     def _run(self, text: str, check_canceled: Callable[[], None]) -> list[tuple[Any, ...]]:
         self._failure = None
+        checks = itertools.count(1)
 
-        def is_canceled() -> bool:
+        def is_to_end() -> bool:
             try:
                 check_canceled()
+                if next(checks) > _CHECKS_MAX:
+                    message = "a query about the catalog takes too long"
+                    raise MillpondError(
+                        SqlState.PROGRAM_LIMIT_EXCEEDED, message, hint="Join its relations by a condition."
+                    )
             except MillpondError as failure:
-                self._failure = failure
+                self._note(failure)
             return self._failure is not None
 
         self._connection.set_authorizer(_authorize)
-        self._connection.set_progress_handler(is_canceled, _STEPS_BETWEEN_CHECKS)
+        self._connection.set_progress_handler(is_to_end, _STEPS_BETWEEN_CHECKS)
         try:
             rows = self._connection.execute(text).fetchmany(RESULT_ROWS_MAX + 1)
         except sqlite3.Error as failure:
@@ -154,7 +171,6 @@ class CatalogDatabase:
 
 _OF_SESSION = frozenset({"pg_settings", "pg_stat_activity", "pg_cursors"})
 """Relations that tell of the session, and change without the catalog."""
-
 
 _ROWS = {PG_CATALOG: {**RELATION_ROWS, **SERVER_ROWS}, INFORMATION_SCHEMA: INFORMATION_ROWS}
 """By schema and name; a relation that is not here has no rows."""
@@ -197,7 +213,7 @@ def _default(kind: SqlType, declared: Declared) -> object:
 def _stored(value: object) -> object:
     if isinstance(value, list):
         return json.dumps(value)
-    return value.isoformat() if isinstance(value, datetime) else value
+    return timestamp_text(value) if isinstance(value, datetime) else value
 
 
 def _arrow(values: Sequence[Any], kind: SqlType) -> pa.Array[Any]:

@@ -10,9 +10,9 @@ from millpond.oids import with_modifier
 from millpond.pgcatalog.keywords import KEYWORDS
 from millpond.pgcatalog.objects import DATABASE, SCHEMAS, CatalogRelation, Objects, SessionFacts
 from millpond.pgcatalog.privileges import PrivilegeFunctions
+from millpond.pgcatalog.procedures import FUNCTION_OIDS, PROCEDURES
 from millpond.pgcatalog.relation_rows import index_definition
-from millpond.pgcatalog.server_rows import FUNCTION_OIDS
-from millpond.pgcatalog.text_functions import quote_ident
+from millpond.pgcatalog.text_functions import quote_ident, timestamp_text
 from millpond.pgcatalog.types import BY_OID, find_type
 from millpond.privileges.examine import examined, may_examine
 
@@ -43,6 +43,9 @@ class CatalogFunctions:
             "pg_get_viewdef": self._view_definition,
             "pg_get_constraintdef": self._constraint_definition,
             "pg_get_indexdef": self._index_definition,
+            "pg_get_function_arguments": lambda oid: PROCEDURES[oid].signature if oid in PROCEDURES else None,
+            "pg_get_function_identity_arguments": lambda oid: PROCEDURES[oid].signature if oid in PROCEDURES else None,
+            "pg_get_function_result": lambda oid: str(PROCEDURES[oid].result.sql_type) if oid in PROCEDURES else None,
             "pg_get_userbyid": self._role_name,
             "pg_encoding_to_char": lambda number: _ENCODINGS.get(number, ""),
             "pg_char_to_encoding": lambda name: 6 if name.upper() in ("UTF8", "UTF-8") else -1,
@@ -55,7 +58,7 @@ class CatalogFunctions:
             **dict.fromkeys(("current_user", "session_user", "current_role", "user"), lambda: self._objects.user),
             "version": lambda: self._facts.version,
             "pg_backend_pid": lambda: self._facts.process,
-            **dict.fromkeys(_TIMES, lambda: self._facts.now.isoformat()),
+            **dict.fromkeys(_TIMES, lambda: timestamp_text(self._facts.now)),
             "current_setting": self._current_setting,
             "set_config": self._set_config,
             "mp_keywords": lambda: KEYWORDS,
@@ -66,7 +69,7 @@ class CatalogFunctions:
             "mp_regtype_in": _regtype,
             "mp_regtype_out": lambda oid: format_type(oid) if oid else "-",
             "mp_regproc_in": _regproc,
-            "mp_regproc_out": lambda oid: _FUNCTION_NAMES.get(oid, str(oid)) if oid else "-",
+            "mp_regproc_out": lambda oid: (PROCEDURES[oid].name if oid in PROCEDURES else str(oid)) if oid else "-",
             "mp_regnamespace_in": self._regnamespace,
             "mp_regnamespace_out": lambda oid: _SCHEMA_NAMES.get(oid, str(oid)) if oid else "-",
             "mp_regrole_in": self._regrole,
@@ -227,7 +230,6 @@ def _zero(*_arguments: object) -> int:
     return 0
 
 
-_FUNCTION_NAMES = {oid: name for name, oid in FUNCTION_OIDS.items()}
 _SCHEMA_NAMES = {oid: name for name, oid in SCHEMAS.items()}
 
 _TIMES = (
@@ -254,8 +256,8 @@ pg_index_column_has_property pg_index_has_property
 """.split()
 
 _ALWAYS_NULL = """
-obj_description col_description shobj_description pg_get_ruledef pg_get_triggerdef pg_get_function_result
-pg_get_function_arguments pg_get_function_identity_arguments pg_get_functiondef pg_get_function_sqlbody
+obj_description col_description shobj_description pg_get_ruledef pg_get_triggerdef pg_get_functiondef
+pg_get_function_sqlbody
 pg_get_partkeydef pg_get_partition_constraintdef pg_get_statisticsobjdef pg_get_statisticsobjdef_columns
 pg_get_serial_sequence pg_describe_object pg_tablespace_location inet_client_addr inet_server_addr inet_client_port
 inet_server_port _pg_char_max_length _pg_numeric_precision _pg_numeric_scale _pg_datetime_precision _pg_truetypmod

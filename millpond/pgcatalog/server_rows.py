@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from millpond import namespace
 from millpond.pgcatalog.objects import DATABASE, DATABASE_OID, OWNER_OID, SCHEMAS, Objects, SessionFacts
+from millpond.pgcatalog.procedures import FUNCTION_OIDS, PROCEDURES
 from millpond.pgcatalog.rows import BTREE, HEAP, INTEGER_OPERATORS, Row, RowsOf, shown_acl
-from millpond.pgcatalog.types import BY_SQL_NAME, TYPES
+from millpond.pgcatalog.types import TYPES
 from millpond.privileges.examine import may_examine
 
 _SQL_LANGUAGE, _INTERNAL_LANGUAGE = 14, 12
@@ -43,33 +44,31 @@ def _types(_objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
         }
 
 
-def _functions_of_types() -> dict[str, int]:
-    names = dict.fromkeys(name for kind in TYPES for name in kind.functions)
-    return {name: 9000 + place for place, name in enumerate(names)}
-
-
-FUNCTION_OIDS = _functions_of_types()
-"""The functions that pg_type names, as regproc knows them."""
-
-
 def _functions(_objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
-    for name, oid in FUNCTION_OIDS.items():
+    for one in PROCEDURES.values():
         yield {
-            "oid": oid,
-            "proname": name,
+            "oid": one.oid,
+            "proname": one.name,
             "pronamespace": SCHEMAS["pg_catalog"],
             "proowner": OWNER_OID,
             "prolang": _INTERNAL_LANGUAGE,
             "procost": 1,
-            "prokind": "f",
-            "proisstrict": True,
-            "provolatile": "i",
+            "provariadic": one.arguments[-1].oid if one.variadic else 0,
+            "prokind": one.kind,
+            "proisstrict": one.kind == "f",
+            "provolatile": "v" if one.volatile else "i",
             "proparallel": "s",
-            "pronargs": 1,
-            "prorettype": BY_SQL_NAME["internal"].oid,
-            "proargtypes": [BY_SQL_NAME["cstring"].oid],
-            "prosrc": name,
+            "pronargs": len(one.arguments),
+            "prorettype": one.result.oid,
+            "proargtypes": [kind.oid for kind in one.arguments],
+            "prosrc": one.name,
         }
+
+
+def _aggregates(_objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
+    for one in PROCEDURES.values():
+        if one.kind == "a":
+            yield {"aggfnoid": one.oid, "aggkind": "n", "aggfinalmodify": "r", "aggmfinalmodify": "r"}
 
 
 # -- the server --------------------------------------------------------------------------------------------------------
@@ -186,6 +185,7 @@ def _fixed(*rows: Row) -> RowsOf:
 SERVER_ROWS: Mapping[str, RowsOf] = {
     "pg_type": _types,
     "pg_proc": _functions,
+    "pg_aggregate": _aggregates,
     "pg_database": _databases,
     "pg_roles": _roles,
     "pg_authid": _roles,

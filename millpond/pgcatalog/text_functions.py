@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -99,6 +100,15 @@ def quote_ident(name: str) -> str:
     """A name in quotes if it needs them."""
     plain = name.isascii() and name.replace("_", "a").isalnum() and name == name.lower() and not name[:1].isdigit()
     return name if plain and name else '"' + name.replace('"', '""') + '"'
+
+
+def timestamp_text(value: datetime) -> str:
+    """A time in UTC as PostgreSQL prints a timestamptz.
+
+    >>> timestamp_text(datetime(2024, 2, 29, 12, 0, 0, 500000))
+    '2024-02-29 12:00:00.5+00'
+    """
+    return f"{value:%Y-%m-%d %H:%M:%S.%f}".rstrip("0").rstrip(".") + "+00"
 
 
 def _quote_literal(text: object) -> str:

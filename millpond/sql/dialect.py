@@ -161,6 +161,8 @@ class PostgresText(Postgres):
         def _parse_types(self, *options: Any, **more: Any) -> Any:
             start = self._curr.start if self._curr else None
             made = super()._parse_types(*options, **more)
+            if isinstance(made, exp.ObjectIdentifier) and self._match_pair(TokenType.L_BRACKET, TokenType.R_BRACKET):
+                made = exp.DataType(this=exp.DataType.Type.ARRAY, expressions=[made], nested=True)
             if isinstance(made, exp.DataType) and start is not None:
                 made.meta[PLACE] = start
             return made

@@ -27,18 +27,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SystemCatalog:
-    """A session's view of the system catalogs; `check_canceled` raises if its statement is to end."""
+    """A session's view of the system catalogs; `process` is its number, `check_canceled` raises if its statement is to
+    end."""
 
+    process: int = 0
     check_canceled: Callable[[], None] = lambda: None
     _database: CatalogDatabase = field(default_factory=CatalogDatabase)
+
+    def close(self) -> None:
+        self._database.close()
 
     def rows(self, query: CatalogQuery, execution: Execution) -> pa.Table:
         """The rows of a query as the statement's transaction sees the catalog."""
         transaction = execution.transaction
         objects = Objects(transaction.relations, transaction.namespaces, execution.authority)
-        version, process = str(execution.constant("version")), int(execution.tag.rpartition("-")[2])
-        own = (execution.settings, transaction.now, version, process, execution.state.cursors)
-        facts = SessionFacts(*own, partial(_size, execution))
+        version, size = str(execution.constant("version")), partial(_size, execution)
+        own = (execution.settings, transaction.now, version, self.process, execution.state.cursors)
+        facts = SessionFacts(*own, size)
         return self._database.query(query.text, query.columns, query.relations, objects, facts, self.check_canceled)
 
     def table(self, relation: Relation, execution: Execution) -> pa.Table:

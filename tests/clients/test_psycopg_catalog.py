@@ -7,8 +7,11 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from millpond.wire.backend import ParameterDescription
+from millpond.wire.frontend import Describe, Parse, Sync
 from tests.clients.conftest import Served
 from tests.clients.plant import create_plant
+from tests.clients.raw_client import RawClient
 
 COLUMNS = "SELECT oid, relname, relkind, relnatts, relhasindex, relam FROM pg_class WHERE relname = %s"
 
@@ -36,13 +39,12 @@ def test_types_of_the_catalog(connection: psycopg.Connection[tuple[object, ...]]
     assert [column.type_code for column in cursor.description or ()] == [22, 30]
 
 
-def test_types_of_parameters_are_found(connection: psycopg.Connection[tuple[object, ...]]) -> None:
-    prepared = connection.pgconn.prepare(
-        b"", b"SELECT 1 FROM pg_class WHERE oid = $1 AND relname = $2 AND relhasindex = $3 AND relnatts < $4"
-    )
-    assert prepared.error_message == b""
-    described = connection.pgconn.describe_prepared(b"")
-    assert [described.param_type(index) for index in range(described.nparams)] == [20, 25, 16, 21]
+def test_types_of_parameters_are_found(shared_server: Served, connection: object) -> None:
+    text = "SELECT 1 FROM pg_class WHERE oid = $1 AND relname = $2 AND relhasindex = $3 AND relnatts < $4"
+    with RawClient.started(shared_server.port) as client:
+        answers = client.exchange(Parse("", text), Describe(b"S", ""), Sync())
+    [parameters] = [answer for answer in answers if isinstance(answer, ParameterDescription)]
+    assert parameters.types == (20, 25, 16, 21)
 
 
 def test_type_information(connection: psycopg.Connection[tuple[object, ...]]) -> None:

@@ -18,6 +18,9 @@ QUERIES = [query for path in sorted(RECORDED.glob("*.sql")) for query in read_re
 SHOWN_AS_TEXT = {24, 28, 194, 705, 869, 2202, 2205, 2206, 2249, 2277, 3220, 4089, 4096}
 """Types of PostgreSQL whose values are texts here: regproc, xid, pg_node_tree and the like."""
 
+CHANGED = {"stxstattarget"}
+"""Columns that have another type in PostgreSQL 16, which a pond says it is, than in the one that judges."""
+
 TEXT, TEXTS = 25, 1009
 ACL_ITEMS = 1034
 COMPARED_LEAST = 0.9
@@ -60,6 +63,7 @@ def test_columns_are_those_of_postgresql(judge: psycopg.Connection[tuple[object,
         answered, _ = asked.table(query.text, query.values)
         ours = {(name, oid_of(kind)) for name, kind in answered.columns}
         extra = {(name, announced(oid)) for name, oid in wanted} ^ ours
+        extra = {(name, oid) for name, oid in extra if name not in CHANGED}
         if extra and "*" not in query.text:
             differing.append((query.text[:200], extra))
     assert differing == []

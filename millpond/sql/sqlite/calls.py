@@ -14,8 +14,8 @@ from millpond.sql.sql_types import UNKNOWN
 from millpond.sql.sqlite import functions
 from millpond.sql.sqlite.context import Expressions, Rule
 from millpond.sql.sqlite.scope import Sql, UntranslatableError, quoted, string
-from millpond.sql.sqlite.types import RECORD, common
-from millpond.types import INTEGER, TEXT, SqlType, array_of
+from millpond.sql.sqlite.types import RECORD, array_type, common
+from millpond.types import INTEGER, TEXT, SqlType
 
 CALL_SCHEMAS = ("pg_catalog", "information_schema")
 
@@ -24,14 +24,13 @@ def _array(translate: Expressions, node: exp.Expr) -> Sql:
     if len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Query):
         return _array_of_query(translate, node)
     met, kind = common(translate.all(node.expressions), translate.scope.statement)
-    return Sql(f"json_array({', '.join(value.text for value in met)})", array_of(TEXT if kind == UNKNOWN else kind))
+    return Sql(f"json_array({', '.join(value.text for value in met)})", array_type(kind))
 
 
 def _array_of_query(translate: Expressions, node: exp.Expr) -> Sql:
     text, types = translate.query(node.expressions[0])
     item = quoted(translate.scope.statement.new_item())
-    kind = array_of(TEXT if types[0] == UNKNOWN else types[0])
-    return Sql(f"(SELECT json_group_array(c0) FROM (SELECT * FROM ({text})) AS {item})", kind)
+    return Sql(f"(SELECT json_group_array(c0) FROM (SELECT * FROM ({text})) AS {item})", array_type(types[0]))
 
 
 def _element(translate: Expressions, node: exp.Expr) -> Sql:

@@ -15,7 +15,7 @@ from millpond.sql.sqlite.scope import Scope, Sql, UntranslatableError, string
 from millpond.sql.sqlite.types import arithmetic_type, cast, coerced, common, matched, written_type
 from millpond.types import BIGINT, BOOLEAN, INTEGER, NUMERIC, TEXT, SqlType
 
-INTEGER_MAX = 2**31 - 1
+_INTEGER_MAX, _BIGINT_MAX = 2**31 - 1, 2**63 - 1
 
 
 def expressions(scope: Scope, subquery: Subquery) -> Expressions:
@@ -28,7 +28,8 @@ def _literal(_translate: Expressions, node: exp.Expr) -> Sql:
         return Sql(string(node.this), UNKNOWN, node.this)
     if not node.this.isdigit():
         return Sql(node.this, NUMERIC)
-    return Sql(node.this, INTEGER if int(node.this) <= INTEGER_MAX else BIGINT)
+    number = int(node.this)
+    return Sql(node.this, INTEGER if number <= _INTEGER_MAX else BIGINT if number <= _BIGINT_MAX else NUMERIC)
 
 
 def _string(_translate: Expressions, node: exp.Expr) -> Sql:

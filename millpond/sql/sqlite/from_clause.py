@@ -77,6 +77,8 @@ class FromClause:
             return self._function(node.this, node, ordinality=bool(node.args.get("ordinality")))
         if not isinstance(node.this, exp.Identifier) or node.args.get("joins"):
             return self._nested(node)
+        if any(value for part, value in node.args.items() if part not in _TABLE_PARTS):
+            raise UntranslatableError("this form of a relation")
         name = fold(node.this)
         schema = fold(node.args["db"]) if node.args.get("db") else None
         if schema is None and name in self._scope.ctes:
@@ -113,13 +115,17 @@ class FromClause:
         if node.args.get("joins"):
             raise UntranslatableError("a join in parentheses")
         text, outputs = self._query(node.this, self._scope.inner(lateral=False), names)
+        _check_names(alias, names, len(outputs), node)
         self._add(alias, outputs, ())
         return f"({text}) AS {quoted(alias)}"
 
     def _values(self, node: exp.Expr) -> str:
         alias, names = _alias(node, self._scope.statement.new_item())
         rows = [self._translate.all(row.expressions) for row in node.expressions]
+        if len({len(row) for row in rows}) > 1:
+            raise error(SqlState.SYNTAX_ERROR, "VALUES lists must all be the same length", node)
         met = [common(column, self._scope.statement) for column in zip(*rows, strict=True)]
+        _check_names(alias, names, len(met), node)
         given = [*names, *(f"column{number + 1}" for number in range(len(names), len(met)))]
         selects = []
         for index in range(len(rows)):
@@ -204,6 +210,12 @@ def _find(sources: Sequence[Source], name: str) -> Column | None:
     return next((found for source in sources if (found := source.column(name)) and not found.hidden), None)
 
 
+def _check_names(alias: str, names: Sequence[str], columns: int, node: exp.Expr) -> None:
+    if len(names) > columns:
+        message = f'table "{alias}" has {columns} columns available but {len(names)} columns specified'
+        raise error(SqlState.INVALID_COLUMN_REFERENCE, message, node)
+
+
 def _alias(node: exp.Expr, default: str) -> tuple[str, tuple[str, ...]]:
     """The name of an item, and the names it gives to its columns."""
     alias = node.args.get("alias")
@@ -212,6 +224,8 @@ def _alias(node: exp.Expr, default: str) -> tuple[str, tuple[str, ...]]:
     name = fold(alias.this) if alias.this else default
     return name, tuple(fold(column) for column in alias.args.get("columns") or [])
 
+
+_TABLE_PARTS = frozenset("this db catalog alias only".split())
 
 _ITEMS: dict[type[exp.Expr], Callable[[FromClause, exp.Expr], str]] = {
     exp.Table: FromClause._table,

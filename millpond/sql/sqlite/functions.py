@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from millpond.errors import MillpondError, SqlState
 from millpond.pgcatalog.types import element_of, is_list, lower_bound, named
 from millpond.sql.sql_types import UNKNOWN
-from millpond.sql.sqlite.scope import Sql, Statement, string
-from millpond.sql.sqlite.types import cast, common, total_type
+from millpond.sql.sqlite.scope import Sql, Statement, UntranslatableError, string
+from millpond.sql.sqlite.types import array_type, cast, common, total_type
 from millpond.types import BIGINT, BOOLEAN, INTEGER, TEXT, SqlType, array_of
 
 _RESULTS = """
@@ -150,14 +150,10 @@ def aggregate(name: str, arguments: Sequence[Sql], ordering: Ordering, *, distin
     if name in _COLLECTING:
         flags = string(("D" if distinct else "") + ordering.flags)
         texts = [*(argument.text for argument in arguments), flags, *(key.text for key in ordering.keys)]
-        kind = TEXT if name == "string_agg" else named("json") if name == "json_agg" else _array_type(arguments[0])
+        kind = TEXT if name == "string_agg" else named("json") if name == "json_agg" else array_type(arguments[0].type)
         return Sql(f"{_COLLECTING[name]}({', '.join(texts)})", kind)
     mark = "DISTINCT " if distinct else ""
     return Sql(f"{_SPELLED[name]}({mark}{_list(arguments) or '*'})", _aggregate_type(name, arguments))
-
-
-def _array_type(argument: Sql) -> SqlType:
-    return array_of(TEXT if argument.type == UNKNOWN else argument.type)
 
 
 def _aggregate_type(name: str, arguments: Sequence[Sql]) -> SqlType:
@@ -203,6 +199,8 @@ def _fields(elements: str, **columns: str) -> Callable[[str, Sequence[Sql]], Row
 
 
 def _unnest(name: str, arguments: Sequence[Sql]) -> RowFunction:
+    if len(arguments) > 1:
+        raise UntranslatableError("several arrays side by side")
     kind = arguments[0].type
     element = element_of(kind) if is_list(kind) else TEXT
     return RowFunction(arguments[0].text, (RowColumn(name, element, "{0}.value"),))

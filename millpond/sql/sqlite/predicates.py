@@ -43,8 +43,9 @@ def _comparison(word: str) -> Rule:
 def _quantified(translate: Expressions, node: exp.Expr, word: str) -> Sql | None:
     """`x = ANY (array)` and `x <> ALL (array)`, or of a subquery."""
     right = node.expression
-    is_all = isinstance(right, exp.All) or (isinstance(right, exp.Anonymous) and function_name(right) == "all")
-    if not is_all and not isinstance(right, exp.Any):
+    word_right = function_name(right) if isinstance(right, exp.Anonymous) else ""
+    is_all = isinstance(right, exp.All) or word_right == "all"
+    if not is_all and not isinstance(right, exp.Any) and word_right != "some":
         return None
     argument = right.expressions[0] if isinstance(right, exp.Anonymous) else right.this
     argument = argument.this if isinstance(argument, exp.Paren) else argument

@@ -19,8 +19,7 @@ from millpond.sql.sqlite.types import coerced, common_type, shown
 from millpond.types import BIGINT, SqlType
 
 _KNOWN_PARTS = frozenset(
-    "with_ expressions distinct from_ joins where group having order limit offset locks kind hint operation_modifiers "
-    "this expression side by_name on".split()
+    "with_ expressions distinct from_ joins where group having order limit offset locks this expression".split()
 )
 
 

@@ -35,6 +35,13 @@ _TRUE = frozenset({"t", "true", "y", "yes", "on", "1"})
 _FALSE = frozenset({"f", "false", "n", "no", "off", "0"})
 
 
+def array_type(element: SqlType) -> SqlType:
+    """The type of an array with such elements."""
+    if is_list(element) or element == RECORD:
+        raise UntranslatableError(f"an array of {element.name}")
+    return array_of(TEXT if element == UNKNOWN else element)
+
+
 def is_text(sql_type: SqlType) -> bool:
     return sql_type.name in _TEXTS
 
@@ -91,6 +98,8 @@ def literal_of(text: str, target: SqlType) -> Sql:
 
 def _plain(target: SqlType) -> SqlType:
     """What a parameter is announced as: types that any client knows to send."""
+    if target.is_array:
+        return array_of(_plain(target.element))
     if target.name == "oid":
         return BIGINT
     return TEXT if is_text(target) or target.name in OBJECTS else target
@@ -187,6 +196,8 @@ def cast(sql: Sql, target: SqlType) -> Sql:
         return Sql(f"CAST({sql.text} AS REAL)", target)
     if target.name == "numeric":
         return Sql(f"CAST({sql.text} AS NUMERIC)", target)
+    if target.name == "date":
+        return Sql(f"substr({sql.text}, 1, 10)", target)
     return Sql(sql.text, target)
 
 

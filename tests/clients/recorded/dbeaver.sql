@@ -23,13 +23,13 @@ SELECT db.datname, pg_database_size(db.oid) FROM pg_catalog.pg_database db WHERE
 
 -- settings
 -- columns: name text, setting text, unit text, category text, short_desc text, extra_desc text, context text, vartype text, source text, min_val text, max_val text, enumvals text[], boot_val text, reset_val text, sourcefile text, sourceline integer, pending_restart boolean
--- rows: 53
+-- rows: some
 SELECT * FROM pg_catalog.pg_settings;
 
 -- one setting
 -- values: ["search_path"]
 -- columns: name text, setting text, unit text, category text, short_desc text, extra_desc text, context text, vartype text, source text, min_val text, max_val text, enumvals text[], boot_val text, reset_val text, sourcefile text, sourceline integer, pending_restart boolean
--- rows: 1
+-- rows: some
 SELECT * FROM pg_catalog.pg_settings WHERE name = $1;
 
 -- does a catalog have a column
@@ -123,7 +123,7 @@ SELECT l.oid, l.* FROM pg_catalog.pg_language l ORDER BY l.oid;
 
 -- foreign data wrappers
 -- columns: oid oid, oid oid, fdwname name, fdwowner oid, fdwhandler oid, fdwvalidator oid, fdwacl text[], fdwoptions text[], handler_schema_id oid
--- rows: 1
+-- rows: some
 SELECT l.oid, l.*, p.pronamespace AS handler_schema_id
 FROM pg_catalog.pg_foreign_data_wrapper l
 LEFT OUTER JOIN pg_catalog.pg_proc p ON p.oid = l.fdwhandler

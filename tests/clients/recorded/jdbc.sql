@@ -50,7 +50,7 @@ SELECT     tmp.TABLE_CAT,     tmp.TABLE_SCHEM,     tmp.TABLE_NAME,     tmp.NON_U
 
 -- JDBC
 -- columns: setting text
--- rows: 1
+-- rows: some
 SELECT setting FROM pg_catalog.pg_settings WHERE name='max_index_keys';
 
 -- JDBC

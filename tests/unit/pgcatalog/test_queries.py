@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 from hypothesis import given
@@ -61,6 +62,10 @@ VALUES = [
     ("col_description(1259, 1) IS NOT DISTINCT FROM NULL", True),
     ("pg_size_pretty(pg_database_size('pond'))", "0 bytes"),
     ("pg_typeof(pg_backend_pid())", "integer"),
+    ("now()::text", "2024-02-29 00:00:00+00"),
+    ("now()::date", date(2024, 2, 29)),
+    ("3 = SOME (ARRAY[1, 3])", True),
+    ("23 = ANY ('{20,23}'::oid[])", True),
     ("set_config('application_name', 'probe', false) || current_setting('application_name')", "probeprobe"),
 ]
 
@@ -136,6 +141,11 @@ QUERIES = [
     ),
     ("SELECT tableoid::regclass, relname FROM pg_class WHERE oid = 16387", [("pg_class", "used")]),
     ("SELECT rolname, rolcanlogin FROM pg_roles ORDER BY 1", [("clerk", False), ("millpond", True), ("tester", True)]),
+    (
+        "SELECT pg_get_function_arguments(oid), pg_get_function_result(oid) FROM pg_proc WHERE proname = 'split_part'",
+        [("text, text, integer", "text")],
+    ),
+    ("SELECT aggfnoid FROM pg_aggregate JOIN pg_proc ON pg_proc.oid = aggfnoid WHERE proname = 'every'", [("every",)]),
     ("SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'used')", [(True,)]),
 ]
 
@@ -174,6 +184,8 @@ ERRORS = [
     ("SELECT relnatts / 0 FROM pg_class", "22012", "division by zero", None),
     ("SELECT oid::smallint FROM pg_class WHERE oid > 100000", "22003", None, None),
     ("SELECT lpad(relname) FROM pg_class", "42883", None, None),
+    ("SELECT * FROM (VALUES (1, 2), (3)) v, pg_am", "42601", "VALUES lists must all be the same length", 24),
+    ("SELECT 1 FROM (VALUES (1)) v (a, b), pg_am", "42P10", None, 24),
     ("SELECT unnest() FROM pg_class", "42883", "function unnest() does not exist", None),
     ("SELECT array_agg() FROM pg_class", "42883", "function array_agg() does not exist", None),
     ("SELECT abs() FROM pg_class", "42883", "function abs() does not exist", 8),
@@ -199,6 +211,8 @@ def test_errors(asked: Asked, query: str, sqlstate: str, message: str | None, po
         "SELECT * FROM generate_series(1, 3)",
         "SELECT pg_class FROM pg_class",
         "SELECT DISTINCT ON (relkind) relname FROM pg_class",
+        "SELECT array_agg(conkey) FROM pg_constraint",
+        "SELECT relname FROM pg_class TABLESAMPLE SYSTEM (10)",
         "SELECT relkind, count(*) FROM pg_class GROUP BY ROLLUP (relkind)",
     ],
 )
@@ -237,6 +251,21 @@ def test_every_relation_can_be_read_and_given_to_spark(asked: Asked, schema: str
         relation = system_relation(schema, name)
         assert relation is not None
         assert table.rename_columns(relation.arrow_schema.names).cast(relation.arrow_schema).num_rows == table.num_rows
+
+
+def test_a_join_without_a_condition_has_an_end(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("millpond.pgcatalog.database._CHECKS_MAX", 10)
+    monkeypatch.setattr("millpond.pgcatalog.database.RESULT_ROWS_MAX", 100)
+    monkeypatch.setattr("millpond.pgcatalog.collectors.VALUES_MAX", 100)
+    product = "FROM pg_attribute a, pg_attribute b, pg_attribute c"
+    for query in (
+        f"SELECT count(*) {product}",
+        f"SELECT a.attname {product}",
+        f"SELECT array_agg(a.attname) {product}",
+    ):
+        with pytest.raises(MillpondError) as caught:
+            asked(query)
+        assert caught.value.sqlstate == SqlState.PROGRAM_LIMIT_EXCEEDED
 
 
 def test_every_type_is_consistent() -> None:

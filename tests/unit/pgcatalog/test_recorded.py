@@ -20,11 +20,16 @@ from tests.unit.pgcatalog.support import Asked
 FILES = sorted(RECORDED.glob("*.sql"))
 
 
+GROWING = {"pg_settings", "pg_proc", "pg_aggregate"}
+"""Relations that get more rows with every new setting or function."""
+
+
 def shape(asked: Asked, query: Recorded) -> tuple[str, ...]:
-    """The columns of the answer with their types, and the number of rows."""
+    """The columns of the answer with their types, and the number of rows unless that is bound to change."""
     answered, table = asked.table(query.text, query.values)
     columns = ", ".join(f"{name} {kind}" for name, kind in answered.columns)
-    return f"columns: {columns}", f"rows: {table.num_rows}"
+    is_growing = any(declared.name in GROWING for declared in answered.relations) and table.num_rows > 0
+    return f"columns: {columns}", f"rows: {'some' if is_growing else table.num_rows}"
 
 
 def is_about_catalog(query: Recorded) -> bool:
