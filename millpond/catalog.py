@@ -10,21 +10,32 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
 from millpond.errors import InternalError, MillpondError, SqlState
-from millpond.relation import Check, Column, Key, Relation
-from millpond.roles import Role
+from millpond.namespace import NAMESPACES, Namespace, NamespaceKey
+from millpond.privileges.acl import Acl, AclItem
+from millpond.relation import Check, Column, Key, Read, Relation
+from millpond.roles import Membership, Role
 from millpond.state.records import StateRecord, ViewRecord
 from millpond.types import SqlType
 
 Item = TypeVar("Item")
+Name = TypeVar("Name")
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+
+_MIGRATIONS = {
+    2: (
+        "ALTER TABLE millpond_roles ADD COLUMN inherit BOOLEAN NOT NULL DEFAULT TRUE",
+        "ALTER TABLE millpond_roles ADD COLUMN member_of TEXT NOT NULL DEFAULT '[]'",
+    ),
+}
+"""What turns the tables of a format into those of the next one. All relations of format 2 belong to the first role."""
 
 _LOCK_KEY = 0x6D696C6C706F6E64
 """The advisory lock of a catalog in PostgreSQL: "millpond" in ASCII."""
@@ -71,7 +82,21 @@ _roles = sa.Table(
     sa.Column("superuser", sa.Boolean, nullable=False),
     sa.Column("login", sa.Boolean, nullable=False),
     sa.Column("verifier", sa.Text),
+    sa.Column("inherit", sa.Boolean, nullable=False),
+    sa.Column("member_of", sa.Text, nullable=False),
 )
+
+_namespaces = sa.Table(
+    "millpond_namespaces",
+    _metadata,
+    sa.Column("kind", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("owner", sa.Text, nullable=False),
+    sa.Column("acl", sa.Text, nullable=False),
+)
+
+
+NO_CHANGES: Mapping[Any, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -81,6 +106,7 @@ class Snapshot:
     number: int
     relations: Mapping[str, Relation]
     roles: Mapping[str, Role] = field(default_factory=dict)
+    namespaces: Mapping[NamespaceKey, Namespace] = field(default_factory=lambda: NAMESPACES)
 
     def relation(self, name: str) -> Relation | None:
         return self.relations.get(name)
@@ -119,7 +145,10 @@ class Catalog:
             return self._oid_next - 1
 
     def commit(
-        self, changes: Mapping[str, Relation | None], roles: Mapping[str, Role | None] | None = None
+        self,
+        changes: Mapping[str, Relation | None],
+        roles: Mapping[str, Role | None] = NO_CHANGES,
+        namespaces: Mapping[NamespaceKey, Namespace] = NO_CHANGES,
     ) -> Snapshot:
         """Record new, changed and (None) dropped relations and roles in one transaction, and make them the snapshot.
 
@@ -131,17 +160,27 @@ class Catalog:
                 connection.execute(sa.delete(_relations).where(_relations.c.name == name))
                 if relation is not None:
                     connection.execute(sa.insert(_relations).values(**_to_row(relation)))
-            for name, role in (roles or {}).items():
+            for name, role in roles.items():
                 connection.execute(sa.delete(_roles).where(_roles.c.name == name))
                 if role is not None:
-                    connection.execute(sa.insert(_roles).values(**asdict(role)))
+                    member_of = json.dumps([asdict(one) for one in role.member_of])
+                    connection.execute(sa.insert(_roles).values(**{**asdict(role), "member_of": member_of}))
+            for kind, name in namespaces:
+                same = (_namespaces.c.kind == kind) & (_namespaces.c.name == name)
+                connection.execute(sa.delete(_namespaces).where(same))
+                connection.execute(sa.insert(_namespaces).values(**_namespace_row(namespaces[kind, name])))
             kept = {relation.oid for relation in changes.values() if relation is not None}
             gone = {old.oid for name in changes if (old := self._snapshot.relation(name)) is not None} - kept
             connection.execute(sa.delete(_views).where(_views.c.oid.in_(gone)))
             for key, value in (("snapshot", number), ("oid_next", self._oid_next)):
                 connection.execute(sa.update(_pond).where(_pond.c.key == key).values(value=value))
         before = self._snapshot
-        self._snapshot = Snapshot(number, _merged(before.relations, changes), _merged(before.roles, roles or {}))
+        self._snapshot = Snapshot(
+            number,
+            _merged(before.relations, changes),
+            _merged(before.roles, roles),
+            _merged(before.namespaces, namespaces),
+        )
         return self._snapshot
 
     def commit_kept(
@@ -190,26 +229,42 @@ class Catalog:
             if not state:
                 state = {"format": FORMAT_VERSION, "snapshot": 0, "oid_next": 16384}
                 connection.execute(sa.insert(_pond), [{"key": k, "value": v} for k, v in state.items()])
+            while state["format"] in _MIGRATIONS:
+                _migrate(connection, state)
+            if state["format"] != FORMAT_VERSION:
+                raise _unknown_format(state["format"])
             if "secret" not in state:
                 state["secret"] = secrets.randbits(62)
                 connection.execute(sa.insert(_pond), [{"key": "secret", "value": state["secret"]}])
             rows = connection.execute(sa.select(_relations)).all()
-            roles = {row.name: Role(**row._mapping) for row in connection.execute(sa.select(_roles))}
+            roles = {row.name: _role(row) for row in connection.execute(sa.select(_roles))}
+            namespaces = [_namespace(row) for row in connection.execute(sa.select(_namespaces))]
             # A view may have been set aside, and so recorded, while it was dropped.
             connection.execute(sa.delete(_views).where(_views.c.oid.not_in([row.oid for row in rows])))
-        if state["format"] != FORMAT_VERSION:
-            raise MillpondError(
-                SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE,
-                f"the pond has format {state['format']}, this version of Millpond reads format {FORMAT_VERSION}",
-            )
         self._oid_next = state["oid_next"]
         self.secret = state["secret"].to_bytes(8, "big")
-        self._snapshot = Snapshot(state["snapshot"], {row.name: _from_row(row) for row in rows}, roles)
+        known = {**NAMESPACES, **{one.key: one for one in namespaces}}
+        self._snapshot = Snapshot(state["snapshot"], {row.name: _from_row(row) for row in rows}, roles, known)
         if any(relation.oid >= self._oid_next for relation in self._snapshot.relations.values()):
             raise InternalError("the catalog holds an oid that was never given out")
 
 
-def _merged(before: Mapping[str, Item], changes: Mapping[str, Item | None]) -> dict[str, Item]:
+def _migrate(connection: sa.Connection, state: dict[str, int]) -> None:
+    """Bring the tables of an older format to the next one."""
+    for statement in _MIGRATIONS[state["format"]]:
+        connection.execute(sa.text(statement))
+    state["format"] += 1
+    connection.execute(sa.update(_pond).where(_pond.c.key == "format").values(value=state["format"]))
+
+
+def _unknown_format(found: int) -> MillpondError:
+    return MillpondError(
+        SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE,
+        f"the pond has format {found}, this version of Millpond reads format {FORMAT_VERSION}",
+    )
+
+
+def _merged(before: Mapping[Name, Item], changes: Mapping[Name, Item | None]) -> dict[Name, Item]:
     """What there is after a commit, in which None drops."""
     merged = {**before, **changes}
     return {name: item for name, item in merged.items() if item is not None}
@@ -250,4 +305,24 @@ def _from_row(row: Any) -> Relation:
     checks = tuple(Check(**check) for check in stored["checks"])
     sees = {name: tuple(seen) for name, seen in stored["sees"].items()}
     known = {"columns": columns, "keys": keys, "checks": checks, "sees": sees, "version": row.version}
-    return Relation(**{**stored, **known})
+    column_acls = {name: _acl(items) for name, items in stored.get("column_acls", {}).items()}
+    reads = tuple(Read(**{**read, "columns": tuple(read["columns"])}) for read in stored.get("reads", ()))
+    allowed = {"acl": _acl(stored.get("acl")), "column_acls": column_acls, "reads": reads}
+    return Relation(**{**stored, **known, **allowed})
+
+
+def _acl(items: Iterable[Mapping[str, str]] | None) -> Acl | None:
+    return None if items is None else tuple(AclItem(**item) for item in items)
+
+
+def _role(row: Any) -> Role:
+    member_of = tuple(Membership(**one) for one in json.loads(row.member_of))
+    return Role(**{**row._mapping, "member_of": member_of})
+
+
+def _namespace_row(namespace: Namespace) -> dict[str, Any]:
+    return {**asdict(namespace), "acl": json.dumps(asdict(namespace)["acl"])}
+
+
+def _namespace(row: Any) -> Namespace:
+    return Namespace(**{**row._mapping, "acl": _acl(json.loads(row.acl))})

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from millpond.client_settings import SESSION_SETTINGS
 from millpond.errors import MillpondError, SqlState, closest
-from millpond.server_settings import FIXED_SETTINGS, SERVER_SETTINGS
+from millpond.server_settings import FIXED_SETTINGS, IDENTITY_SETTINGS, SERVER_SETTINGS
 from millpond.setting import Setting, Value
 
 __all__ = ["SETTINGS", "Setting", "Settings", "Value", "find"]
@@ -92,6 +92,7 @@ SETTINGS: dict[str, Setting] = {
         *FIXED_SETTINGS,
         *SERVER_SETTINGS,
         *SESSION_SETTINGS,
+        *IDENTITY_SETTINGS,
     )
 }
 

@@ -113,9 +113,10 @@ class Pond:
             session = self._sessions.session = self.new_session()
         return session
 
-    def new_session(self, user: str = DEFAULT_USER, *, superuser: bool = True) -> Session:
-        """A session of its own, for a server that serves many clients."""
-        session = Session(self.services, user, superuser=superuser)
+    def new_session(self, user: str = DEFAULT_USER, *, trusted: bool = True) -> Session:
+        """A session of its own, for a server that serves many clients; one that is not trusted may do what its role
+        may."""
+        session = Session(self.services, user, trusted=trusted)
         with self._sessions_lock:
             self._all_sessions.append(session)
         return session

@@ -7,6 +7,8 @@ from typing import Literal
 
 import pyarrow as pa
 
+from millpond.privileges.acl import Acl
+from millpond.roles import FIRST_ROLE
 from millpond.types import BIGINT, TIMESTAMPTZ, SqlType
 
 Kind = Literal["table", "stream", "view", "continuous", "system"]
@@ -41,6 +43,15 @@ class Check:
     expression: str
 
 
+@dataclass(frozen=True)
+class Read:
+    """Columns of a relation that a query reads, itself or, with its owner's rights, `through` a plain view."""
+
+    relation: str
+    columns: tuple[str, ...]
+    through: str | None = None
+
+
 TID = Column("tid", BIGINT, not_null=True, hidden=True)
 ARRIVAL_TIMESTAMP = Column("arrival_timestamp", TIMESTAMPTZ, not_null=True, hidden=True)
 STREAM_COLUMNS = (TID, ARRIVAL_TIMESTAMP)
@@ -52,8 +63,9 @@ class Relation:
     """A named relation.
 
     `version` is the visible version of a table's Delta log; `options` are those of a stream. `definition` is the
-    query of a view, `sees` are the columns that `*` stood for, by relation, when the view was created, and `pinned`
-    are the versions of the tables that a continuous view joins with its stream.
+    query of a view, `sees` are the columns that `*` stood for, by relation, when the view was created, `pinned`
+    are the versions of the tables that a continuous view joins with its stream, and `reads` is what its owner has to
+    be allowed to read. `acl` is None as long as nobody granted anything on it; see `millpond.privileges.acl`.
     """
 
     oid: int
@@ -68,6 +80,10 @@ class Relation:
     pinned: dict[str, int] = field(default_factory=dict)
     version: int = 0
     schema: str = "public"
+    owner: str = FIRST_ROLE
+    acl: Acl | None = None
+    column_acls: dict[str, Acl] = field(default_factory=dict)
+    reads: tuple[Read, ...] = ()
 
     @property
     def visible_columns(self) -> tuple[Column, ...]:

@@ -53,13 +53,15 @@ class Frame(Protocol):
 class Result:
     """What a statement gave back. The rows of a query made by `Pond.sql` are computed when they are first read.
 
-    Those of a cursor may come in pieces, each of which is read once.
+    Those of a cursor may come in pieces, each of which is read once. `shared` says that other results have the very
+    same table of rows, as long as a view does not change.
     """
 
     verb: str
     columns: tuple[ResultColumn, ...] = ()
     notices: list[Notice] = field(default_factory=list)
     rows_changed: int | None = None
+    shared: bool = False
     _frame: Frame | None = None
     _table: pa.Table | None = None
     _to_dataframe: Callable[[pa.Table], Any] | None = None
@@ -127,6 +129,11 @@ class Result:
         more = len(table) - len(shown)
         count = f"({len(table)} row{'' if len(table) == 1 else 's'})"
         return "\n".join([*_aligned(grid), *([f"... {more} more"] if more else []), count])
+
+    @property
+    def table(self) -> pa.Table | None:
+        """The rows, their columns without names, if they have been computed."""
+        return self._table
 
     def pieces(self, directory: Path, *, memory_bytes_max: int) -> Iterator[pa.Table]:
         """The rows in pieces. What may be larger than the memory goes by way of files in a new directory."""

@@ -19,6 +19,8 @@ FIXED_SETTINGS = (
     Setting("server_encoding", "UTF8", "encoding", "Text is UTF-8 everywhere.", scope="fixed", reported=True),
     Setting("integer_datetimes", True, "boolean", "Times are counted in microseconds.", scope="fixed", reported=True),
     Setting("in_hot_standby", False, "boolean", "There is no standby.", scope="fixed", reported=True),
+    Setting("default_table_access_method", "heap", "name", "Tables have no other; clients compare.", scope="fixed"),
+    Setting("max_index_keys", 32, "columns", "As many as clients expect of a key; more work too.", scope="fixed"),
     Setting("max_identifier_length", 63, "bytes", "Longer names work too; clients cut theirs here.", scope="fixed"),
 )
 """How things are, for clients that ask."""
@@ -80,3 +82,16 @@ SERVER_SETTINGS = (
     ),
 )
 """Limits, of the pond that is served."""
+
+IDENTITY_SETTINGS = (
+    Setting(
+        "session_authorization",
+        "millpond",
+        "role",
+        "Whom the session acts for: who logged in, unless a superuser said SET SESSION AUTHORIZATION.",
+        scope="session",
+        reported=True,
+    ),
+    Setting("role", "none", "role", "As which role, if it is in it, the session acts: SET ROLE.", scope="session"),
+)
+"""Who a session is; `millpond.privileges.identity` says what comes of them."""

@@ -17,6 +17,7 @@ from millpond.notifications import Switchboard
 from millpond.run.views import ViewStore
 from millpond.spark.runner import Runner
 from millpond.stores import Stores
+from millpond.view_reads import ViewReads
 
 Held = Callable[[], None]
 """Lets go of files that a reader uses."""
@@ -35,6 +36,7 @@ class Services(Stores):
     retry_turn: threading.Lock = field(default_factory=threading.Lock)
     conversion_turn: threading.Lock = field(default_factory=threading.Lock)
     switchboard: Switchboard = field(default_factory=Switchboard)
+    view_reads: ViewReads = field(default_factory=ViewReads)
     _abandoned: deque[Held] = field(default_factory=deque)
 
     def hold_while_alive(self, reader: object, held: Sequence[Held]) -> None:

@@ -12,6 +12,7 @@ from typing import TypeVar
 from millpond import interrupt, statements
 from millpond.errors import MillpondError, SqlState
 from millpond.notifications import Notification
+from millpond.privileges.identity import SESSION_AUTHORIZATION, Identity, Login, identify
 from millpond.result import Result
 from millpond.services import Services
 from millpond.session_settings import SessionSettings
@@ -19,10 +20,22 @@ from millpond.session_state import SessionState
 from millpond.sql.parameters import Parameters, Values
 from millpond.sql.parse import parse, split
 from millpond.sql.session_records import SessionStatement, SetTransaction
-from millpond.sql.statements import Delete, Insert, InsertLiterals, Statement, Truncate, Update
+from millpond.sql.statements import (
+    ChangeMembership,
+    ChangeOwner,
+    ChangePrivileges,
+    Delete,
+    Insert,
+    InsertLiterals,
+    Query,
+    Statement,
+    Truncate,
+    Update,
+)
 from millpond.statements.describe import Description, describe
 from millpond.statements.execution import DEFAULT_USER, Execution, Request
 from millpond.statements.read_only import check_may_run, check_may_write
+from millpond.statements.system_catalog import SystemCatalog
 from millpond.transaction import Transaction
 from millpond.transaction_block import Control, TransactionBlock
 
@@ -31,6 +44,9 @@ RETRIES_MAX = 20
 
 CANCEL_INTERVAL_S = 0.1
 """A statement runs one Spark job after the other, and a cancellation reaches only those that run."""
+
+RETRIED = (Insert, InsertLiterals, Update, Delete, Truncate, ChangePrivileges, ChangeMembership, ChangeOwner)
+"""Statements that are run again: they mean the same on what the winner of the conflict left."""
 
 Done = TypeVar("Done")
 
@@ -41,12 +57,14 @@ _numbers = itertools.count(1)
 class Session:
     """One client's state. A session serves one thread at a time; a pond has as many as are needed."""
 
-    def __init__(self, services: Services, user: str = DEFAULT_USER, *, superuser: bool = True) -> None:
+    def __init__(self, services: Services, user: str = DEFAULT_USER, *, trusted: bool = True) -> None:
         self._services = services
-        self.user, self.superuser = user, superuser
+        self.login = Login(user, trusted)
         self.state = SessionState.of_pond(services.settings, next(_numbers))
+        self.settings.start_with({SESSION_AUTHORIZATION: user})
         self.block = TransactionBlock(services.begin, self.state, services.switchboard)
         self.tag = f"millpond-session-{self.state.number}"
+        self._system_catalog = SystemCatalog(self.check_canceled)
         self._running: object | None = None
 
     @property
@@ -106,11 +124,25 @@ class Session:
             return self._dispatch(statement, self.transaction, request, autocommit=False)
         return self._autocommit(statement, request)
 
+    def ready(self, statement: Statement) -> Result | None:
+        """The result of a statement outside a transaction that is there without any work or waiting, or None."""
+        if self.transaction is not None or not isinstance(statement, Query):
+            return None
+        transaction = self._services.begin()
+        try:
+            return self._execution(transaction, DEFAULT_REQUEST, autocommit=True).ready(statement.tree)
+        finally:
+            transaction.rollback()
+
     def end_implicit(self, *, commit: bool) -> None:
         """End the transaction that several statements shared without asking for it, if there is one."""
         if self.block.implicit and self.transaction is not None:
             with self._limited():
                 self.block.end(commit=commit and not self.transaction.failed)
+
+    def identity(self, *, strict: bool = False) -> Identity:
+        """Who the session is now; with `strict`, an error if its settings name a role that it may not take."""
+        return identify(self.login, self._services.catalog.snapshot.roles, self.settings, strict=strict)
 
     def describe(self, statement: Statement) -> Description:
         """What a statement takes and gives, as the open transaction would see it."""
@@ -164,8 +196,7 @@ class Session:
         try:
             return self._attempt(statement, request)
         except MillpondError as error:
-            again = isinstance(statement, Insert | InsertLiterals | Update | Delete | Truncate)
-            if error.sqlstate is not SqlState.SERIALIZATION_FAILURE or not again:
+            if error.sqlstate is not SqlState.SERIALIZATION_FAILURE or not isinstance(statement, RETRIED):
                 raise
         with interrupt.holding(self._services.retry_turn):
             for attempt in range(RETRIES_MAX):
@@ -207,8 +238,9 @@ class Session:
         return result
 
     def _execution(self, transaction: Transaction, request: Request, *, autocommit: bool) -> Execution:
-        who = (self.user, self.superuser)
-        return Execution(self._services, self.state, transaction, self.tag, autocommit, request, *who)
+        made = Execution(self._services, self.state, transaction, self.tag, autocommit, request, self.login)
+        made.system_catalog = self._system_catalog
+        return made
 
     # -- errors --------------------------------------------------------------------------------------------
 

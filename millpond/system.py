@@ -1,4 +1,4 @@
-"""System relations: what the pond knows of itself, as tables that are made when they are read."""
+"""System relations of our own: what the pond knows of itself, as tables that are made when they are read."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from datetime import UTC, datetime
 import pyarrow as pa
 
 from millpond.config import Settings
-from millpond.cursors import Cursors
+from millpond.privileges.authority import Authority
 from millpond.relation import Column, Relation
 from millpond.run.views import ViewStore
 from millpond.streams import StreamStore
 from millpond.transaction import Transaction
-from millpond.types import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
+from millpond.types import BIGINT, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
 
 Row = tuple[object, ...]
-DATABASE = "pond"
 
 
 @dataclass(frozen=True)
 class SystemContext:
-    """What the rows are made of."""
+    """What the rows are made of, and for whom: a role is shown only what it may use."""
 
     transaction: Transaction
     streams: StreamStore
     views: ViewStore
     settings: Settings
-    cursors: Cursors
+    authority: Authority
 
     def relations(self, *kinds: str) -> list[Relation]:
         relations = sorted(self.transaction.relations.values(), key=lambda relation: relation.name)
-        return [relation for relation in relations if not kinds or relation.kind in kinds]
+        wanted = [relation for relation in relations if not kinds or relation.kind in kinds]
+        return [relation for relation in wanted if self.authority.may_see(relation)]
 
 
 def _streams(context: SystemContext) -> Iterable[Row]:
@@ -93,77 +93,6 @@ def _settings(context: SystemContext) -> Iterable[Row]:
         yield setting.name, context.settings.show(setting.name), setting.unit, default, setting.scope, setting.reason
 
 
-def _cursors(context: SystemContext) -> Iterable[Row]:
-    for cursor in context.cursors:
-        said = cursor.statement
-        yield said.name, said.text, said.hold, said.binary, said.scroll, cursor.created_at
-
-
-_TABLE_TYPES = {"table": "BASE TABLE", "stream": "FOREIGN", "view": "VIEW", "continuous": "VIEW"}
-
-
-def _information_tables(context: SystemContext) -> Iterable[Row]:
-    for relation in context.relations():
-        insertable = "YES" if relation.kind in ("table", "stream") else "NO"
-        yield DATABASE, relation.schema, relation.name, _TABLE_TYPES[relation.kind], insertable
-
-
-def _information_columns(context: SystemContext) -> Iterable[Row]:
-    for relation in context.relations():
-        for position, column in enumerate(relation.visible_columns, start=1):
-            yield (
-                DATABASE,
-                relation.schema,
-                relation.name,
-                column.name,
-                position,
-                column.default,
-                "NO" if column.not_null else "YES",
-                str(SqlType(column.type.name)),
-                column.type.length,
-                column.type.precision,
-                column.type.scale,
-            )
-
-
-def _information_views(context: SystemContext) -> Iterable[Row]:
-    for relation in context.relations("view", "continuous"):
-        yield DATABASE, relation.schema, relation.name, relation.definition
-
-
-def _information_constraints(context: SystemContext) -> Iterable[Row]:
-    for relation in context.relations("table"):
-        for key in relation.keys:
-            kind = "PRIMARY KEY" if key.primary else "UNIQUE"
-            yield DATABASE, relation.schema, key.name, relation.name, kind
-        for check in relation.checks:
-            yield DATABASE, relation.schema, check.name, relation.name, "CHECK"
-
-
-def _key_columns(context: SystemContext) -> Iterable[Row]:
-    for relation in context.relations("table"):
-        for key in relation.keys:
-            for position, column in enumerate(key.columns, start=1):
-                yield DATABASE, relation.schema, key.name, relation.name, column, position
-
-
-def _check_constraints(context: SystemContext) -> Iterable[Row]:
-    for relation in context.relations("table"):
-        for check in relation.checks:
-            yield DATABASE, relation.schema, check.name, check.expression
-
-
-def _stream_options(context: SystemContext) -> Iterable[Row]:
-    for relation in context.relations("stream"):
-        for name, value in relation.options.items():
-            yield DATABASE, relation.schema, relation.name, name, value
-
-
-def _schemata(_context: SystemContext) -> Iterable[Row]:
-    for schema in ("information_schema", "public"):
-        yield DATABASE, schema
-
-
 @dataclass(frozen=True)
 class SystemRelation:
     """A relation and the function that makes its rows."""
@@ -187,9 +116,6 @@ def _system(
     described = tuple(Column(column, kind) for column, kind in columns.items())
     return SystemRelation(Relation(0, name, "system", described, schema=schema), rows)
 
-
-_NAME = {"table_catalog": TEXT, "table_schema": TEXT, "table_name": TEXT}
-_CONSTRAINT = {"constraint_catalog": TEXT, "constraint_schema": TEXT, "constraint_name": TEXT}
 
 _ALL = (
     _system(
@@ -242,65 +168,6 @@ _ALL = (
         _settings,
         {"name": TEXT, "value": TEXT, "unit": TEXT, "default_value": TEXT, "scope": TEXT, "description": TEXT},
     ),
-    _system(
-        "information_schema", "tables", _information_tables, {**_NAME, "table_type": TEXT, "is_insertable_into": TEXT}
-    ),
-    _system(
-        "information_schema",
-        "columns",
-        _information_columns,
-        {
-            **_NAME,
-            "column_name": TEXT,
-            "ordinal_position": INTEGER,
-            "column_default": TEXT,
-            "is_nullable": TEXT,
-            "data_type": TEXT,
-            "character_maximum_length": INTEGER,
-            "numeric_precision": INTEGER,
-            "numeric_scale": INTEGER,
-        },
-    ),
-    _system("information_schema", "views", _information_views, {**_NAME, "view_definition": TEXT}),
-    _system(
-        "information_schema",
-        "table_constraints",
-        _information_constraints,
-        {**_CONSTRAINT, "table_name": TEXT, "constraint_type": TEXT},
-    ),
-    _system(
-        "information_schema",
-        "key_column_usage",
-        _key_columns,
-        {**_CONSTRAINT, "table_name": TEXT, "column_name": TEXT, "ordinal_position": INTEGER},
-    ),
-    _system("information_schema", "check_constraints", _check_constraints, {**_CONSTRAINT, "check_clause": TEXT}),
-    _system(
-        "information_schema",
-        "foreign_table_options",
-        _stream_options,
-        {
-            "foreign_table_catalog": TEXT,
-            "foreign_table_schema": TEXT,
-            "foreign_table_name": TEXT,
-            "option_name": TEXT,
-            "option_value": TEXT,
-        },
-    ),
-    _system(
-        "pg_catalog",
-        "pg_cursors",
-        _cursors,
-        {
-            "name": TEXT,
-            "statement": TEXT,
-            "is_holdable": BOOLEAN,
-            "is_binary": BOOLEAN,
-            "is_scrollable": BOOLEAN,
-            "creation_time": TIMESTAMPTZ,
-        },
-    ),
-    _system("information_schema", "schemata", _schemata, {"catalog_name": TEXT, "schema_name": TEXT}),
 )
 
 SYSTEM_RELATIONS: Mapping[tuple[str, str], SystemRelation] = {

@@ -24,8 +24,10 @@ import pyarrow as pa
 from millpond import interrupt
 from millpond.catalog import Catalog, Snapshot
 from millpond.errors import MillpondError, SqlState
+from millpond.namespace import Namespace, NamespaceKey
+from millpond.privileges.mentions import roles_mentioned
 from millpond.relation import Column, Relation
-from millpond.roles import Role
+from millpond.roles import FIRST_ROLE, Role
 from millpond.stream import StagedAppend
 from millpond.streams import StreamStore
 from millpond.tables import DataFile, TableStore
@@ -61,7 +63,16 @@ class Transaction:
     may bring them back.
     """
 
-    _MARKED = ("_changes", "_role_changes", "_created", "_dropped", "_appends", "notifications", "after_commit")
+    _MARKED = (
+        "_changes",
+        "_role_changes",
+        "_namespace_changes",
+        "_created",
+        "_dropped",
+        "_appends",
+        "notifications",
+        "after_commit",
+    )
     """What going back to a mark restores, beside what was written to tables."""
 
     def __init__(self, catalog: Catalog, tables: TableStore, streams: StreamStore) -> None:
@@ -72,6 +83,7 @@ class Transaction:
         self._catalog, self._tables, self._streams = catalog, tables, streams
         self._changes: dict[str, Relation | None] = {}
         self._role_changes: dict[str, Role | None] = {}
+        self._namespace_changes: dict[NamespaceKey, Namespace] = {}
         self._created: list[Relation] = []
         self._dropped: list[Relation] = []
         self._writes: dict[int, TableWrite] = {}
@@ -89,6 +101,8 @@ class Transaction:
 
     @property
     def relations(self) -> Mapping[str, Relation]:
+        if not self._changes:
+            return self.base.relations
         merged = {**self.base.relations, **self._changes}
         return {name: relation for name, relation in merged.items() if relation is not None}
 
@@ -97,8 +111,14 @@ class Transaction:
 
     @property
     def roles(self) -> Mapping[str, Role]:
+        if not self._role_changes:
+            return self.base.roles
         merged = {**self.base.roles, **self._role_changes}
         return {name: role for name, role in merged.items() if role is not None}
+
+    @property
+    def namespaces(self) -> Mapping[NamespaceKey, Namespace]:
+        return {**self.base.namespaces, **self._namespace_changes} if self._namespace_changes else self.base.namespaces
 
     def files(self, relation: Relation) -> tuple[DataFile, ...]:
         """The files of a table as this transaction sees it."""
@@ -127,6 +147,10 @@ class Transaction:
     def change_role(self, name: str, role: Role | None) -> None:
         """Create or change a role, or (None) drop it."""
         self._role_changes[name] = role
+
+    def change_namespace(self, namespace: Namespace) -> None:
+        """Replace the catalog's record of a schema or the database."""
+        self._namespace_changes[namespace.key] = namespace
 
     def rename(self, relation: Relation, name: str) -> None:
         """Give a relation another name; it keeps its oid and all that belongs to it."""
@@ -193,7 +217,7 @@ class Transaction:
         try:
             for _, staged in self._appends:
                 staged.wait_for_room()
-            if self._changes or self._writes or self._role_changes:
+            if self._changes or self._writes or self._role_changes or self._namespace_changes:
                 with interrupt.holding(self._catalog.commit_lock):
                     self._make_visible(self._resolve_conflicts())
         except BaseException:
@@ -243,6 +267,10 @@ class Transaction:
         for name in self._role_changes:
             if newest.roles.get(name) != self.base.roles.get(name):
                 raise _conflict(name, "Role")
+        for kind, name in self._namespace_changes:
+            if newest.namespaces[kind, name] != self.base.namespaces[kind, name]:
+                raise _conflict(name, kind.capitalize())
+        self._check_mentioned_roles(newest)
         for oid, write in self._writes.items():
             relation = next((r for r in self.relations.values() if r.oid == oid), None)
             if relation is None or relation.name in changes:
@@ -252,6 +280,23 @@ class Transaction:
                 raise _conflict(relation.name)
             changes[relation.name] = current
         return changes
+
+    def _check_mentioned_roles(self, newest: Snapshot) -> None:
+        """A role that is dropped in one transaction must not own or be granted anything by another one meanwhile."""
+        changed = [*self._changes.values(), *self._role_changes.values(), *self._namespace_changes.values()]
+        mentioned = {role for record in changed if record is not None for role in roles_mentioned(record)}
+        for role in mentioned - {FIRST_ROLE}:
+            if role in self.base.roles and role not in newest.roles:
+                raise _conflict(role, "Role")
+        dropped = {name for name, role in self._role_changes.items() if role is None}
+        if dropped:
+            after = [
+                *{**newest.relations, **self._changes}.values(),
+                *{**newest.roles, **self._role_changes}.values(),
+                *{**newest.namespaces, **self._namespace_changes}.values(),
+            ]
+            for role in {role for record in after if record is not None for role in roles_mentioned(record)} & dropped:
+                raise _conflict(role, "Role")
 
     def _can_follow(self, current: Relation, relation: Relation, write: TableWrite) -> bool:
         """Whether a write still holds on a newer version: what it replaces is there, and no key can be violated."""
@@ -270,7 +315,7 @@ class Transaction:
                 logged.append(relation)
                 version = self._tables.commit(relation, write.added, write.removed, write.new_columns)
                 changes[name] = replace(relation, version=version)
-            self._catalog.commit(changes, self._role_changes)
+            self._catalog.commit(changes, self._role_changes, self._namespace_changes)
         except BaseException:
             self._restore(logged)
             raise
@@ -295,6 +340,7 @@ class Transaction:
             release()
         self._pins, self._changes, self._writes, self._role_changes = {}, {}, {}, {}
         self._created, self._dropped, self._appends, self._staged = [], [], [], []
+        self._namespace_changes = {}
 
 
 def _conflict(name: str, kind: str = "Relation") -> MillpondError:

@@ -160,6 +160,13 @@ _ARROW: dict[str, pa.DataType] = {
     "timestamp": pa.timestamp("us"),
     "timestamptz": pa.timestamp("us", tz="UTC"),
     "interval": pa.month_day_nano_interval(),
+    # Types that only the system catalogs have.
+    "oid": pa.int64(),
+    "name": pa.string(),
+    '"char"': pa.string(),
+    "int2vector": pa.list_(pa.field("element", pa.int16())),
+    "oidvector": pa.list_(pa.field("element", pa.int64())),
+    "json": pa.string(),
 }
 
 _SPARK = {

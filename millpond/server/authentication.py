@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from millpond.catalog import Catalog
 from millpond.errors import MillpondError, SqlState
+from millpond.namespace import DATABASE
+from millpond.privileges.acl import CONNECT
+from millpond.privileges.authority import Authority
+from millpond.privileges.identity import Login
 from millpond.roles import Role
 from millpond.scram import MECHANISM, ScramExchange, Verifier
 from millpond.wire import fields
@@ -30,14 +33,6 @@ Send = Callable[[Message], Awaitable[None]]
 Receive = Callable[[], Awaitable[Message]]
 
 
-@dataclass(frozen=True)
-class Identity:
-    """Who a client turned out to be."""
-
-    user: str
-    superuser: bool
-
-
 class Authenticator:
     """The gate of one server."""
 
@@ -50,17 +45,28 @@ class Authenticator:
         """Whether a password is needed: as soon as a superuser has one, who could then give them to others."""
         return any(role.superuser and role.verifier for role in self._catalog.snapshot.roles.values())
 
-    async def identify(self, user: str, send: Send, receive: Receive) -> Identity:
-        """Find out who the client is; raises if it is not who it says."""
+    async def identify(self, user: str, send: Send, receive: Receive) -> Login:
+        """Find out who the client is; raises if it is not who it says, or may not connect."""
         role = self._catalog.snapshot.roles.get(user)
         if not self.wants_passwords:
-            return Identity(user, role is None or role.superuser)
-        await self._prove(user, role, send, receive)
+            if role is None:
+                return Login(user, trusted=True)
+        else:
+            await self._prove(user, role, send, receive)
         assert role is not None
+        self._check_allowed(role)
+        return Login(user)
+
+    def _check_allowed(self, role: Role) -> None:
+        """Whether a role may log in, and connect to the database."""
         if not role.login:
-            message = f'role "{user}" is not permitted to log in'
+            message = f'role "{role.name}" is not permitted to log in'
             raise MillpondError(SqlState.INVALID_AUTHORIZATION_SPECIFICATION, message)
-        return Identity(user, role.superuser)
+        snapshot = self._catalog.snapshot
+        if not Authority.of(role.name, snapshot.roles).may(CONNECT, snapshot.namespaces[DATABASE]):
+            message = f'permission denied for database "{DATABASE[1]}"'
+            detail = "User does not have CONNECT privilege."
+            raise MillpondError(SqlState.INSUFFICIENT_PRIVILEGE, message, detail=detail)
 
     async def _prove(self, user: str, role: Role | None, send: Send, receive: Receive) -> None:
         """The exchange; for a user that does not exist, or has no password, it goes the same way to its end."""

@@ -53,8 +53,8 @@ def _repetition(messages: Sequence[Message], first: Bind) -> Repetition | None:
             found = Repetition(bind, described=True)
         case _:
             return None
-    same = (bind.portal, bind.statement) == (first.portal, first.statement) and portal == first.portal
-    return found if same else None
+    same = (bind.portal, bind.statement, bind.formats) == (first.portal, first.statement, first.formats)
+    return found if same and portal == first.portal else None
 
 
 def insert_together(client: Client, prepared: Prepared, inserts: Sequence[Repetition]) -> bool:
@@ -65,7 +65,8 @@ def insert_together(client: Client, prepared: Prepared, inserts: Sequence[Repeti
     assert prepared.template is not None
     template, session = prepared.template, client.session
     with session.statement(prepared.offset):
-        bindings = [prepared.texts_of(one.bind.values, one.bind.formats, session) for one in inserts]
+        values = [one.bind.values for one in inserts]
+        bindings = prepared.texts_of(values, inserts[0].bind.formats, session)
         statement = template.statement(bindings)
     if statement is None:
         return False

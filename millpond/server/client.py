@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from millpond.result import Notice
+from millpond.server.encoded_answers import EncodedAnswers
 from millpond.server.inbox import Inbox
 from millpond.server.outbox import Outbox
 from millpond.server.prepared import Prepared
@@ -20,12 +21,14 @@ from millpond.wire.backend import FAILED, IDLE, IN_TRANSACTION
 
 @dataclass(frozen=True)
 class Client:
-    """`spill` is the directory for results too large for memory, `prepared` are its prepared statements by name."""
+    """`spill` is the directory for results too large for memory, `answers` is what all clients share of views' rows,
+    `prepared` are its prepared statements by name."""
 
     session: Session
     inbox: Inbox
     outbox: Outbox
     spill: Path
+    answers: EncodedAnswers
     prepared: dict[str, Prepared] = field(default_factory=dict)
 
     @property

@@ -13,14 +13,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from millpond.errors import MillpondError, SqlState
-from millpond.server.authentication import Identity
+from millpond.privileges.identity import Login
 from millpond.server.client import Client
 from millpond.server.dialogue import Dialogue
 from millpond.server.idle import idle_limit
 from millpond.server.inbox import Inbox
 from millpond.server.outbox import Outbox
 from millpond.server.reports import as_sql_error, error_response
-from millpond.server.startup import Opening, identity_parameters, read_startup
+from millpond.server.startup import Opening, read_startup
 from millpond.session import Session
 from millpond.wire.backend import IDLE, Authentication, BackendKeyData, ReadyForQuery
 from millpond.wire.decoder import Decoder
@@ -49,6 +49,7 @@ class Connection:
         self._room = asyncio.Event()
         self._session: Session | None = None
         self._stopping = False
+        self._working = False
 
     async def run(self) -> None:
         try:
@@ -92,9 +93,9 @@ class Connection:
             if opening.negotiation is not None:
                 await self._send(opening.negotiation)
             self._listener.check_accepts(self)
-            identity = await self._listener.authenticator.identify(opening.user, self._send, self._receive)
+            login = await self._listener.authenticator.identify(opening.user, self._send, self._receive)
         self._decoder.message_bytes_max = self._settings.integer("message_bytes_max")
-        await self._begin(opening, identity)
+        await self._begin(opening, login)
 
     async def _startup(self) -> Startup | None:
         """The start-up message, after what may come before it; None if the client wanted something else."""
@@ -122,12 +123,13 @@ class Connection:
         if context is not None:
             await self._writer.start_tls(context)
 
-    async def _begin(self, opening: Opening, identity: Identity) -> None:
+    async def _begin(self, opening: Opening, login: Login) -> None:
         pond = self._listener.pond
-        self._session = session = pond.new_session(identity.user, superuser=identity.superuser)
+        self._session = session = pond.new_session(login.user, trusted=login.trusted)
         key = self._listener.cancellations.register(session.state.number, self.cancel, opening.version)
         try:
             session.settings.start_with(opening.settings)
+            session.identity(strict=True)
             await self._serve(session, key)
         finally:
             self._session = None
@@ -139,18 +141,17 @@ class Connection:
     async def _serve(self, session: Session, key: BackendKeyData) -> None:
         inbox = Inbox(self._settings.integer("input_buffer_bytes"), self._make_room)
         outbox = Outbox(self._transmit, self._settings.integer("output_buffer_bytes"))
-        dialogue = Dialogue(Client(session, inbox, outbox, self._listener.spill))
-        parameters = identity_parameters(session.user, superuser=session.superuser)
+        dialogue = Dialogue(Client(session, inbox, outbox, self._listener.spill, self._listener.answers))
         ready = ReadyForQuery(IDLE)
-        await self._send(Authentication(), *parameters, *dialogue.parameters(), key, ready)
-        reading = asyncio.create_task(self._read_ahead(inbox))
+        await self._send(Authentication(), *dialogue.parameters(), key, ready)
+        reading = asyncio.create_task(self._read_ahead(inbox, dialogue))
         session.state.mailbox.on_arrival = self._wake
         try:
             while not dialogue.ended:
                 await self._wait_for_client(session)
-                rest = await self._listener.in_thread(dialogue.work)
-                self._writer.write(rest)
-                await self._writer.drain()
+                self._working = True
+                await self._write(await self._listener.in_thread(dialogue.work))
+                self._working = False
         finally:
             reading.cancel()
             dialogue.close()
@@ -169,8 +170,11 @@ class Connection:
             raise MillpondError(SqlState.ADMIN_SHUTDOWN, message)
         self._woken.clear()
 
-    async def _read_ahead(self, inbox: Inbox) -> None:
-        """Fill the inbox until the client is gone; when it is full, wait, and let the client wait."""
+    async def _read_ahead(self, inbox: Inbox, dialogue: Dialogue) -> None:
+        """Fill the inbox until the client is gone; when it is full, wait, and let the client wait.
+
+        What takes no time is answered here, as long as no thread is at work: that spares two hand-overs.
+        """
         failure: MillpondError | None = None
         try:
             while True:
@@ -178,7 +182,10 @@ class Connection:
                 while (message := self._decoder.message()) is not None:
                     inbox.put(message, before - self._decoder.waiting_bytes)
                     before = self._decoder.waiting_bytes
-                self._woken.set()
+                if not self._working and not self._woken.is_set():
+                    await self._write(dialogue.answer_at_once())
+                if inbox.next is not None:
+                    self._woken.set()
                 self._room.clear()
                 if inbox.is_full:
                     await self._room.wait()

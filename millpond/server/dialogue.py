@@ -11,7 +11,7 @@ from millpond.server.client import Client
 from millpond.server.extended_query import ExtendedQuery
 from millpond.server.portal import Portal
 from millpond.server.reports import as_sql_error, error_response
-from millpond.server.script import read_script
+from millpond.server.script import known_script, read_script
 from millpond.wire import frontend as f
 from millpond.wire.backend import EmptyQueryResponse, NotificationResponse, ParameterStatus, ReadyForQuery
 from millpond.wire.fields import violation
@@ -19,6 +19,9 @@ from millpond.wire.message import Message
 
 _FATAL = (SqlState.PROTOCOL_VIOLATION, SqlState.CONNECTION_FAILURE, SqlState.TRANSACTION_TIMEOUT)
 """Behind these nothing that the client sends can be trusted, or nobody is there, or it is to go."""
+
+AT_ONCE_MAX = 100
+"""Messages of one client that the event loop answers before others have their turn."""
 
 
 class Dialogue:
@@ -51,6 +54,16 @@ class Dialogue:
         """The settings that clients go by, as they are."""
         return [ParameterStatus(name, value) for name, value in self._reported.items()]
 
+    def answer_at_once(self) -> bytes:
+        """Answer what has arrived as far as that takes no time, in the event loop; the rest is for `work`."""
+        inbox, outbox = self.client.inbox, self.client.outbox
+        with outbox.gathering():
+            for _ in range(AT_ONCE_MAX):
+                message = inbox.next
+                if message is None or outbox.is_full or not self._answered_at_once(message):
+                    break
+        return outbox.take()
+
     def work(self) -> bytes:
         """Answer what has arrived; gives back what is still to be sent."""
         try:
@@ -77,12 +90,44 @@ class Dialogue:
         handler = self._handlers.get(type(message))
         if handler is None:
             raise violation(f"unexpected message type 0x{message.code.hex()}")
+        self._handle(message, handler)
+
+    def _handle(self, message: Message, handler: Callable[[Any], None]) -> None:
         try:
             handler(message)
         except ConnectionError:
             raise
         except Exception as error:
             self._fail(as_sql_error(error), message)
+
+    def _answered_at_once(self, message: Message) -> bool:
+        """Answer a message if that takes no time: what surrounds the rows of a view that has not changed."""
+        if isinstance(message, f.Query):
+            portal = self._ready_portal(message.text)
+            if portal is None:
+                return False
+            self.client.inbox.take()
+            self._handle(message, lambda _message: self._run_ready(portal))
+            return True
+        if not self._extended.is_ready(message):
+            return False
+        self.client.inbox.take()
+        self._answer(message)
+        return True
+
+    def _ready_portal(self, text: str) -> Portal | None:
+        """A portal for a simple query that can be answered at once."""
+        script = known_script(text) or ()
+        if len(script) != 1 or self._skipping:
+            return None
+        portal = Portal(self.client, script[0][0], offset=script[0][1])
+        return portal if portal.take_ready() else None
+
+    def _run_ready(self, portal: Portal) -> None:
+        self._extended.forget_unnamed()
+        portal.execute(alone=True, described=False)
+        portal.complete()
+        self._ready()
 
     def _query(self, message: f.Query) -> None:
         """Several statements in one text are one transaction, which ends with the last of them."""
@@ -149,7 +194,8 @@ class Dialogue:
 
     def _report_values(self) -> dict[str, str]:
         reported = [setting for setting in SETTINGS.values() if setting.reported]
-        return {setting.shown_name: self.client.settings.show(setting.name) for setting in reported}
+        values = {setting.shown_name: self.client.settings.show(setting.name) for setting in reported}
+        return values | {"is_superuser": "on" if self.client.session.identity().superuser else "off"}
 
     def _report_changes(self) -> None:
         values = self._report_values()

@@ -11,7 +11,9 @@ from millpond.server.bulk_insert import Repetition, insert_together, repetitions
 from millpond.server.client import Client
 from millpond.server.portal import Portal
 from millpond.server.prepared import Prepared, prepare
+from millpond.server.script import known_script
 from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, field_of
+from millpond.sql.statements import Query
 from millpond.wire.backend import (
     BindComplete,
     CloseComplete,
@@ -22,6 +24,7 @@ from millpond.wire.backend import (
     RowDescription,
 )
 from millpond.wire.frontend import Bind, Close, Describe, Execute, Parse, Sync
+from millpond.wire.message import Message
 
 UNNAMED = ""
 
@@ -100,6 +103,21 @@ class ExtendedQuery:
         else:
             self._close_portal(message.name)
         self._client.outbox.add(CloseComplete())
+
+    def is_ready(self, message: Message) -> bool:
+        """Whether a message can be answered without any work or waiting."""
+        match message:
+            case Sync():
+                return self._client.session.transaction is None
+            case Parse(text=text, types=()):
+                return known_script(text) is not None
+            case Bind(statement=name, values=()):
+                prepared = self._statements.get(name)
+                return prepared is not None and not prepared.oids and isinstance(prepared.statement, Query)
+            case Describe(kind=b"P", name=name) | Execute(portal=name, rows_max=0):
+                portal = self._portals.get(name)
+                return portal is not None and portal.take_ready()
+        return False
 
     # -- the rest ------------------------------------------------------------------------------------------------
 

@@ -76,6 +76,11 @@ class Inbox:
             return list(islice(self._messages, count))
 
     @property
+    def next(self) -> Message | None:
+        """The next message, if it is here; it stays where it is."""
+        return self._messages[0] if self._messages else None
+
+    @property
     def at_end(self) -> bool:
         """Whether all was taken and nothing will follow."""
         return self._closed and not self._messages

@@ -14,6 +14,7 @@ from millpond.pond import Pond
 from millpond.server.authentication import Authenticator
 from millpond.server.cancellation import Cancellations
 from millpond.server.connection import Connection
+from millpond.server.encoded_answers import EncodedAnswers
 
 DRAIN_S = 4.0
 """How long statements that run when the server stops may go on."""
@@ -34,6 +35,7 @@ class Listener:
         self.pond, self.tls = pond, tls
         self.authenticator = Authenticator(pond.services.catalog)
         self.cancellations = Cancellations()
+        self.answers = EncodedAnswers()
         self.spill = pond.path / "results"
         self._connections_max = pond.services.settings.integer("max_connections")
         self._threads = ThreadPoolExecutor(self._connections_max + HALF_OPEN_MAX, thread_name_prefix="statement")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from millpond.wire.message import Message
 
@@ -13,6 +14,7 @@ class Outbox:
     def __init__(self, transmit: Callable[[bytes], None], piece_bytes: int) -> None:
         self._transmit, self._piece_bytes = transmit, piece_bytes
         self._data = bytearray()
+        self._gathering = False
 
     def add(self, *messages: Message) -> None:
         for message in messages:
@@ -29,6 +31,20 @@ class Outbox:
         if data:
             self._transmit(data)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there is enough to be sent."""
+        return len(self._data) >= self._piece_bytes
+
+    @contextmanager
+    def gathering(self) -> Iterator[None]:
+        """Send nothing meanwhile: for the event loop, which cannot wait for itself."""
+        self._gathering = True
+        try:
+            yield
+        finally:
+            self._gathering = False
+
     def take(self) -> bytes:
         """What is left to send; the caller sends it."""
         data = bytes(self._data)
@@ -36,5 +52,5 @@ class Outbox:
         return data
 
     def _send_if_large(self) -> None:
-        if len(self._data) >= self._piece_bytes:
+        if self.is_full and not self._gathering:
             self.flush()

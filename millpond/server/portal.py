@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import BinaryIO, cast
 
 import pyarrow as pa
@@ -45,8 +46,24 @@ class Portal:
         self._pieces: Iterator[pa.Table] = iter(())
         self._piece = pa.table({})
         self._rows_sent = 0
-        self._spilled = client.spill_directory()
+        self._spilled: Path | None = None
         self._finished = False
+        self._is_ready = False
+
+    def take_ready(self) -> bool:
+        """Take the result if it is there, its rows encoded, so that nothing that follows has to wait."""
+        if self._result is None:
+            try:
+                result = self._client.session.ready(self._statement)
+                formats = () if result is None else _formats(self._formats, len(result.columns))
+            except MillpondError:
+                return False  # whoever runs the portal meets the error again, and tells the client
+            if result is None or result.table is None:
+                return False
+            self._is_ready = self._client.answers.find(result.table, formats) is not None
+            if self._is_ready:
+                self._begin(result)
+        return self._is_ready
 
     def describe(self) -> None:
         """Send the columns."""
@@ -91,7 +108,8 @@ class Portal:
     def close(self) -> None:
         """Let go of rows that nobody will fetch."""
         self._pieces, self._piece, self._finished = iter(()), pa.table({}), True
-        shutil.rmtree(self._spilled, ignore_errors=True)
+        if self._spilled is not None:
+            shutil.rmtree(self._spilled, ignore_errors=True)
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -99,11 +117,17 @@ class Portal:
         if self._result is not None:
             return
         request = Request(lazy=True, remote=True, deallocate=self._client.deallocate, spill=self._client.spill)
-        self._result = self._client.session.run(self._statement, request, alone=alone)
-        self._columns = self._result.columns
+        self._begin(self._client.session.run(self._statement, request, alone=alone))
+
+    def _begin(self, result: Result) -> None:
+        self._result, self._columns = result, result.columns
         self._formats = _formats(self._formats, len(self._columns))
+        if result.table is not None:
+            self._pieces = iter([result.table])
+            return
+        self._spilled = self._client.spill_directory()
         memory_bytes_max = self._client.settings.integer("result_memory_bytes")
-        self._pieces = self._result.pieces(self._spilled, memory_bytes_max=memory_bytes_max)
+        self._pieces = result.pieces(self._spilled, memory_bytes_max=memory_bytes_max)
 
     def _own_format(self) -> int:
         """The format of rows for which the client could not name one."""
@@ -127,7 +151,7 @@ class Portal:
                 self._next_piece()
                 continue
             count = min(left, self._piece.num_rows) if rows_max > 0 else self._piece.num_rows
-            for data in encode_rows(self._piece.slice(0, count), self._columns, self._formats):
+            for data in self._encoded(count):
                 self._client.session.check_canceled()
                 self._client.outbox.add_encoded(data)
             self._piece = self._piece.slice(count)
@@ -148,6 +172,15 @@ class Portal:
             self._piece = self._piece.slice(step)
             skipped += step
         return skipped
+
+    def _encoded(self, count: int) -> Iterable[bytes]:
+        """The next rows as messages; all rows of a view's answer may be encoded already."""
+        assert self._result is not None
+        if self._result.shared and self._piece is self._result.table and count == self._piece.num_rows:
+            data = self._client.answers.encode(self._piece, self._columns, self._formats)
+            if data is not None:
+                return [data]
+        return encode_rows(self._piece.slice(0, count), self._columns, self._formats)
 
     def _next_piece(self) -> None:
         piece = next(self._pieces, None)

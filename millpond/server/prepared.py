@@ -8,8 +8,16 @@ from dataclasses import dataclass
 from millpond.errors import MillpondError, SqlState
 from millpond.oids import oid_of
 from millpond.result import ResultColumn
+from millpond.server.script import known_script, read_script
 from millpond.server.type_introspection import answerable
-from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, text_of_binary, text_of_text, type_of_parameter
+from millpond.server.types import (
+    BINARY_FORMAT,
+    READ_AS_TEXT,
+    TEXT_FORMAT,
+    text_of_binary,
+    text_of_text,
+    type_of_parameter,
+)
 from millpond.session import Session
 from millpond.sql.parameters import Parameters, TypedText
 from millpond.sql.parse import parse, split
@@ -47,19 +55,26 @@ class Prepared:
 
     def with_values(self, values: Sequence[bytes | None], formats: Sequence[int], session: Session) -> Statement | None:
         """The statement with values in the places of its parameters."""
-        texts = self.texts_of(values, formats, session)
+        (texts,) = self.texts_of([values], formats, session)
         if self.statement is None or not texts:
             return self.statement
         plain = self.template.statement([texts]) if self.template else None
         return plain or parse(self.text, Parameters(texts))
 
-    def texts_of(self, values: Sequence[bytes | None], formats: Sequence[int], session: Session) -> list[TypedText]:
-        """The values as texts with their types."""
-        if len(values) != len(self.oids):
-            shown = f'bind message supplies {len(values)} parameters, but prepared statement "{self.name}"'
-            raise violation(f"{shown} requires {len(self.oids)}")
-        each = _each(formats, len(values))
-        return [self._value(number, *pair, session) for number, pair in enumerate(zip(values, each, strict=True), 1)]
+    def texts_of(
+        self, rows: Sequence[Sequence[bytes | None]], formats: Sequence[int], session: Session
+    ) -> list[tuple[TypedText, ...]]:
+        """The values of one binding or many, in the same formats, as texts with their types; a parameter at a time."""
+        for values in rows:
+            if len(values) != len(self.oids):
+                shown = f'bind message supplies {len(values)} parameters, but prepared statement "{self.name}"'
+                raise violation(f"{shown} requires {len(self.oids)}")
+        each = _each(formats, len(self.oids))
+        if not self.oids:
+            return [()] * len(rows)
+        columns = zip(*rows, strict=True)
+        texts = [self._column(number, *pair, session) for number, pair in enumerate(zip(columns, each, strict=True), 1)]
+        return list(zip(*texts, strict=True))
 
     def _described(self, session: Session) -> Description:
         assert self.statement is not None
@@ -80,25 +95,31 @@ class Prepared:
         found = declared or (self._decided or {}).get(number, TEXT)
         return TEXT if found.is_string else SqlType(found.name)
 
-    def _value(self, number: int, value: bytes | None, format: int, session: Session) -> TypedText:
+    def _column(
+        self, number: int, values: Sequence[bytes | None], format: int, session: Session
+    ) -> Sequence[TypedText]:
+        """The values of one parameter."""
         oid = self.oids[number - 1]
         declared = type_of_parameter(oid)
-        if value is None:
-            return TypedText(None, declared)
-        if format == TEXT_FORMAT:
-            return TypedText(text_of_text(oid, _decoded(value)), declared)
+        if format == TEXT_FORMAT or not any(value is not None for value in values):
+            return [
+                TypedText(None if value is None else text_of_text(oid, _decoded(value)), declared) for value in values
+            ]
         if format != BINARY_FORMAT:
             raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, f"unsupported format code: {format}")
-        text = text_of_binary(oid, value)
-        if text is not None:
-            return TypedText(text, declared)
+        if oid in READ_AS_TEXT:
+            return [TypedText(None if value is None else text_of_binary(oid, value), declared) for value in values]
         sql_type = self._type(number, session)
-        return TypedText(to_text(from_binary([value], sql_type), sql_type)[0].as_py(), sql_type)
+        texts = to_text(from_binary(values, sql_type), sql_type).to_pylist()
+        return [TypedText(text, declared if text is None else sql_type) for text in texts]
 
 
 def prepare(name: str, text: str, oids: Sequence[int]) -> Prepared:
     """A statement prepared from its text; what is wrong with its syntax is found here."""
     text, oids = answerable(text, oids)
+    known = None if oids else known_script(text)
+    if known is not None and len(known) == 1:
+        return Prepared(name, text, known[0][0], (), known[0][1])
     sources = split(text)
     if len(sources) > 1:
         raise MillpondError(SqlState.SYNTAX_ERROR, "cannot insert multiple commands into a prepared statement")
@@ -108,9 +129,11 @@ def prepare(name: str, text: str, oids: Sequence[int]) -> Prepared:
     if count > PARAMETERS_MAX:
         raise MillpondError(SqlState.UNDEFINED_PARAMETER, f"there is no parameter ${count}")
     declared = [*oids, *[0] * (count - len(oids))]
-    parameters = open_parameters([type_of_parameter(oid) for oid in declared]) if count else None
-    statement = parse(sources[0].text, parameters)
-    template = insert_template(sources[0].text) if count else None
+    if not count:
+        ((statement, offset),) = read_script(text)
+        return Prepared(name, text, statement, (), offset)
+    statement = parse(sources[0].text, open_parameters([type_of_parameter(oid) for oid in declared]))
+    template = insert_template(sources[0].text)
     return Prepared(name, sources[0].text, statement, tuple(declared), sources[0].offset, template)
 
 

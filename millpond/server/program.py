@@ -9,9 +9,9 @@ import sys
 
 import millpond
 from millpond.errors import MillpondError
+from millpond.pgcatalog.objects import DATABASE
 from millpond.server.listener import Listener
 from millpond.server.security import Security, check_host, create_first_role, tls_context
-from millpond.system import DATABASE
 
 __all__ = ["Security", "run"]
 

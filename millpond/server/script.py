@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import threading
 
 from millpond.errors import MillpondError
 from millpond.sql.parse import Source, parse, split
@@ -18,16 +18,30 @@ Script = tuple[tuple[Statement, int], ...]
 
 def read_script(text: str) -> Script:
     """The statements of a text; what is wrong with the syntax of any of them is found here."""
-    is_query = text.lstrip()[:6].lower() == "select"
-    return _cached(text) if is_query and len(text) <= CACHED_TEXT_CHARACTERS_MAX else _read(text)
+    script = known_script(text)
+    if script is None:
+        script = tuple((_parsed(source), source.offset) for source in split(text))
+        _keep(text, script)
+    return script
 
 
-def _read(text: str) -> Script:
-    return tuple((_parsed(source), source.offset) for source in split(text))
+def known_script(text: str) -> Script | None:
+    """The statements of a text that was read before. Binding never changes what was parsed, so that it is shared."""
+    return _known.get(text)
 
 
-_cached = lru_cache(CACHED_TEXTS)(_read)
-"""Binding never changes what was parsed, so that it can be shared."""
+_known: dict[str, Script] = {}
+_lock = threading.Lock()
+
+
+def _keep(text: str, script: Script) -> None:
+    """Keep the script of a query. One with parameters means nothing without their types."""
+    is_query = text.lstrip()[:6].lower() == "select" and "$" not in text
+    if is_query and len(text) <= CACHED_TEXT_CHARACTERS_MAX:
+        with _lock:
+            _known[text] = script
+            if len(_known) > CACHED_TEXTS:
+                del _known[next(iter(_known))]
 
 
 def _parsed(source: Source) -> Statement:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.system import DATABASE
-from millpond.wire.backend import NegotiateProtocolVersion, ParameterStatus
+from millpond.pgcatalog.objects import DATABASE
+from millpond.wire.backend import NegotiateProtocolVersion
 from millpond.wire.startup import PROTOCOL_NEWEST, Startup
 
 _PROTOCOL_OPTION = "_pq_."
@@ -38,15 +38,11 @@ def read_startup(startup: Startup) -> Opening:
     _check_database(parameters.pop("database", user))
     settings = dict(_options(parameters.pop("options", "")))
     settings |= {name: value for name, value in parameters.items() if name not in unknown}
+    # Drivers name the time zone of their machine unasked; the session stays in UTC, as the client is told.
+    settings = {name: value for name, value in settings.items() if name.lower() != "timezone"}
     version = min(startup.version, PROTOCOL_NEWEST)
     differs = version != startup.version or unknown
     return Opening(user, version, settings, NegotiateProtocolVersion(version, unknown) if differs else None)
-
-
-def identity_parameters(user: str, *, superuser: bool) -> list[ParameterStatus]:
-    """Who the client is, as it is told with the settings."""
-    values = {"is_superuser": "on" if superuser else "off", "session_authorization": user}
-    return [ParameterStatus(name, value) for name, value in values.items()]
 
 
 def _check_database(name: str) -> None:

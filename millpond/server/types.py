@@ -7,15 +7,12 @@ from collections.abc import Callable
 
 from millpond import types
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.oids import ARRAYS, SCALARS, oid_of, size_of
+from millpond.oids import ARRAYS, SCALARS, modifier_of, oid_of, size_of
 from millpond.result import ResultColumn
 from millpond.types import SqlType, array_of
 from millpond.wire.backend import Field
 
 TEXT_FORMAT, BINARY_FORMAT = 0, 1
-
-_MODIFIER_HEADER = 4
-"""PostgreSQL adds the size of a header to the length or the precision that a modifier holds."""
 
 _UNTYPED_OIDS = frozenset({0, 705})
 """Unspecified, and PostgreSQL's pseudo-type "unknown"."""
@@ -89,21 +86,15 @@ def text_of_text(oid: int, text: str) -> str:
         raise MillpondError(SqlState.INVALID_TEXT_REPRESENTATION, message) from None
 
 
-def text_of_binary(oid: int, value: bytes) -> str | None:
-    """The text of a binary parameter that was declared as a type that we do not have; None for all others."""
-    read = _BINARY_TEXTS.get(oid)
-    return None if read is None else read(value)
+READ_AS_TEXT = frozenset(_BINARY_TEXTS)
+
+
+def text_of_binary(oid: int, value: bytes) -> str:
+    """The text of a binary parameter that was declared as one of the types that are read as text."""
+    return _BINARY_TEXTS[oid](value)
 
 
 def field_of(column: ResultColumn, format: int) -> Field:
     """A result's column as RowDescription announces it."""
     kind = column.type
-    return Field(column.name, oid_of(kind), size_of(kind), _modifier(kind), format)
-
-
-def _modifier(sql_type: SqlType) -> int:
-    if sql_type.length is not None:
-        return sql_type.length + _MODIFIER_HEADER
-    if sql_type.name in ("numeric", "numeric[]") and sql_type.precision is not None:
-        return (sql_type.precision << 16 | (sql_type.scale or 0)) + _MODIFIER_HEADER
-    return -1
+    return Field(column.name, oid_of(kind), size_of(kind), modifier_of(kind), format)

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cached_property
 
 from sqlglot import exp
 
 from millpond.errors import InternalError, MillpondError, SqlState, not_supported
-from millpond.relation import Column, Relation
+from millpond.relation import Column, Read, Relation
 from millpond.sql.coercion import assignment, resolve_unknown
 from millpond.sql.context import BoundColumns, Clause, Context
 from millpond.sql.expressions import RULES
@@ -24,6 +25,7 @@ from millpond.sql.from_clause import relations_of
 from millpond.sql.nodes import note_of, type_of
 from millpond.sql.queries import bind_open, bind_query
 from millpond.sql.query_parts import settled
+from millpond.sql.reads import reads_of
 from millpond.sql.scope import FromItem, Names, Scope, ScopeColumn
 from millpond.sql.translate import Translation, by_name, expression_text, query_text, relation_key
 from millpond.types import SqlType
@@ -61,12 +63,18 @@ class RelationRef:
 
 @dataclass(frozen=True)
 class BoundQuery:
-    """A query with all names and types resolved."""
+    """A query with all names and types resolved; the outputs at the places `carried` pass a row on without reading."""
 
     tree: exp.Expr
     columns: tuple[OutputColumn, ...]
     relations: tuple[RelationRef, ...]
     names: Names
+    carried: frozenset[int] = frozenset()
+
+    @cached_property
+    def reads(self) -> tuple[Read, ...]:
+        """What somebody has to be allowed to read for this."""
+        return reads_of(self.tree, self.carried)
 
     def to_spark(self, spark_names: Mapping[str, str]) -> str:
         """Spark SQL with output columns c0, c1, ...; `spark_names` maps each relation's key to a temporary view."""

@@ -15,7 +15,7 @@ from millpond.sql.templates import rewrite
 
 Constants = Callable[[str], datetime | date | str]
 
-_ASKED_AS = {"session_user": "current_user", "current_role": "current_user", "current_catalog": "current_database"}
+_ASKED_AS = {"current_role": "current_user", "current_catalog": "current_database"}
 
 
 def put_constants(tree: exp.Expr, constants: Constants) -> exp.Expr:

@@ -112,6 +112,8 @@ class PostgresText(Postgres):
         pass
 
     class Parser(PostgresParser):
+        # `AS select` and `t.select` are names in PostgreSQL.
+        RESERVED_TOKENS: ClassVar = PostgresParser.RESERVED_TOKENS - {TokenType.SELECT}
         FUNCTIONS: ClassVar = {}
         FUNCTION_PARSERS: ClassVar = {
             name: _positioned_call(PostgresParser.FUNCTION_PARSERS[name]) for name in _SPECIAL_SYNTAX

@@ -160,14 +160,27 @@ def update_hits(tree: exp.Update, relation: Relation, names: Names) -> BoundQuer
     alias = _alias(tree.this, relation)
     outputs = [assigned.get(column.name) or _reference(alias, column) for column in relation.visible_columns]
     joined = tree.args.get("from_")
-    return _hits(tree, relation, outputs, [joined.this] if joined else [], names)
+    hits = _hits(tree, relation, outputs, [joined.this] if joined else [], names)
+    kept = [place for place, column in enumerate(relation.visible_columns, start=2) if column.name not in assigned]
+    return replace(hits, carried=frozenset((0, 1, *kept)))
 
 
 def delete_hits(tree: exp.Delete, relation: Relation, names: Names) -> BoundQuery:
     """The rows that a DELETE removes: where each stands, and its values."""
     alias = _alias(tree.this, relation)
     outputs = [_reference(alias, column) for column in relation.visible_columns]
-    return _hits(tree, relation, outputs, tree.args.get("using") or [], names)
+    hits = _hits(tree, relation, outputs, tree.args.get("using") or [], names)
+    return replace(hits, carried=frozenset(range(len(hits.columns))))
+
+
+def assigned_columns(tree: exp.Update) -> tuple[str, ...]:
+    """The names of the columns that an UPDATE sets."""
+    targets = [target for item in tree.expressions for target in _targets(item.this)]
+    return tuple(fold(target.this) for target in targets if isinstance(target, exp.Column))
+
+
+def _targets(target: exp.Expr) -> list[exp.Expr]:
+    return target.expressions if isinstance(target, exp.Tuple) else [target]
 
 
 def joins_others(tree: exp.Expr) -> bool:
@@ -195,7 +208,8 @@ def column_fill(relation: Relation, column: Column, names: Names) -> BoundQuery:
     outputs = [_reference(relation.name, known) for known in before.columns]
     table = exp.Table(this=identifier(relation.name))
     query = exp.select(*outputs, _default(column), copy=False).from_(table, copy=False)
-    return bind(query, NamesWith(names, before), targets=relation.columns)
+    filled = bind(query, NamesWith(names, before), targets=relation.columns)
+    return replace(filled, carried=frozenset(range(len(outputs))))
 
 
 def columns_query(relation: Relation, columns: Sequence[Column]) -> exp.Query:

@@ -275,6 +275,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.CurrentTimestamp: _session_value("current_timestamp"),
     exp.Localtimestamp: _session_value("localtimestamp"),
     exp.CurrentUser: _session_value("current_user"),
+    exp.CurrentRole: _session_value("current_role"),
     exp.SessionUser: _session_value("session_user"),
     exp.CurrentSchema: _session_value("current_schema"),
     exp.CurrentCatalog: _session_value("current_catalog"),

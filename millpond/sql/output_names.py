@@ -52,8 +52,13 @@ def _name(node: exp.Expr) -> str | None:
 
 
 def _cast_name(node: exp.Expr) -> str | None:
+    written = node.args["to"]
+    if isinstance(written, exp.ObjectIdentifier):
+        return written.name.lower()
+    if isinstance(written.args.get("kind"), exp.Dot):
+        return fold(written.args["kind"].expression)
     try:
-        target = to_sql_type(node.args["to"], arrays=True)
+        target = to_sql_type(written, arrays=True)
     except MillpondError:
         return None
     return INTERNAL_NAMES.get(target.name, target.name)
@@ -80,6 +85,7 @@ _NAMES: dict[type[exp.Expr], str] = {
     exp.CurrentTimestamp: "current_timestamp",
     exp.Localtimestamp: "localtimestamp",
     exp.CurrentUser: "current_user",
+    exp.CurrentRole: "current_role",
     exp.SessionUser: "session_user",
     exp.CurrentSchema: "current_schema",
     exp.CurrentCatalog: "current_catalog",

@@ -10,10 +10,10 @@ from millpond.sql.statements import AlterRole, CreateRole, DropRole, RoleOptions
 from millpond.sql.tokens import TokenCursor
 
 _REFUSED = (
-    *("CREATEDB", "CREATEROLE", "REPLICATION", "BYPASSRLS", "CONNECTION", "VALID", "IN", "ROLE", "ADMIN", "USER"),
-    *("RENAME", "SET", "RESET", "NOINHERIT"),
+    *("CREATEDB", "CREATEROLE", "REPLICATION", "BYPASSRLS", "CONNECTION", "VALID", "ROLE", "ADMIN", "USER"),
+    *("RENAME", "SET", "RESET"),
 )
-_MEANINGLESS = ("INHERIT", "NOCREATEDB", "NOCREATEROLE", "NOREPLICATION", "NOBYPASSRLS", "ENCRYPTED")
+_MEANINGLESS = ("NOCREATEDB", "NOCREATEROLE", "NOREPLICATION", "NOBYPASSRLS", "ENCRYPTED")
 """Options that say what is so anyway."""
 
 
@@ -26,16 +26,25 @@ def _create_user(cursor: TokenCursor) -> Statement:
 
 
 def _alter(cursor: TokenCursor) -> Statement:
-    return AlterRole(cursor.identifier(), _options(cursor, RoleOptions()))
+    name = cursor.identifier()
+    options = _options(cursor, RoleOptions())
+    if options.member_of:
+        raise not_supported("ALTER ROLE ... IN ROLE", hint="Use GRANT role TO role.")
+    return AlterRole(name, options)
 
 
 def _drop(cursor: TokenCursor) -> Statement:
     if_exists = cursor.accept("IF", "EXISTS")
+    names = _names(cursor)
+    cursor.end()
+    return DropRole(names, if_exists)
+
+
+def _names(cursor: TokenCursor) -> tuple[str, ...]:
     names = [cursor.identifier()]
     while cursor.accept(","):
         names.append(cursor.identifier())
-    cursor.end()
-    return DropRole(tuple(names), if_exists)
+    return tuple(names)
 
 
 def _options(cursor: TokenCursor, options: RoleOptions) -> RoleOptions:
@@ -59,6 +68,11 @@ def _option(cursor: TokenCursor, options: RoleOptions) -> RoleOptions:
     for word, on in (("LOGIN", True), ("NOLOGIN", False)):
         if cursor.accept(word):
             return replace(options, login=on)
+    for word, on in (("INHERIT", True), ("NOINHERIT", False)):
+        if cursor.accept(word):
+            return replace(options, inherit=on)
+    if cursor.accept("IN", "ROLE") or cursor.accept("IN", "GROUP"):
+        return replace(options, member_of=_names(cursor))
     cursor.expect("PASSWORD")
     if cursor.accept("NULL"):
         return replace(options, password="")

@@ -191,6 +191,9 @@ def _size(parameter: exp.DataTypeParam, position: int | None) -> int:
 
 def _unusable(node: exp.DataType, position: int | None) -> MillpondError:
     kind = node.this
+    if isinstance(node, exp.ObjectIdentifier):
+        hint = "Queries over pg_catalog alone may use it."
+        return not_supported(f"type {node.name.lower()}", hint=hint, position=position)
     if kind == DType.ARRAY:
         element = node.expressions[0].sql("postgres").lower() if node.expressions else "anyelement"
         return not_supported(f"type {element}[]", hint="Use one row for each element.", position=position)

@@ -156,6 +156,8 @@ class RoleOptions:
     superuser: bool | None = None
     login: bool | None = None
     password: str | None = None
+    inherit: bool | None = None
+    member_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,73 @@ class AlterRole:
 class DropRole:
     names: tuple[str, ...]
     if_exists: bool
+
+
+@dataclass(frozen=True)
+class RoleName:
+    """A role as it was written; `keyword` for CURRENT_USER and its like, which are known when the statement runs."""
+
+    name: str
+    keyword: bool = False
+
+
+@dataclass(frozen=True)
+class NamedPrivilege:
+    """A privilege in a GRANT, perhaps for some columns only; "ALL" is all that the object has."""
+
+    name: str
+    columns: tuple[str, ...] = ()
+    position: int | None = None
+
+
+@dataclass(frozen=True)
+class ChangePrivileges:
+    """GRANT and REVOKE on objects. `option` is WITH GRANT OPTION, or GRANT OPTION FOR; `within` says that the names
+    are schemas of which all tables are meant."""
+
+    revoke: bool
+    privileges: tuple[NamedPrivilege, ...]
+    kind: Literal["relation", "schema", "database"]
+    names: tuple[Name, ...]
+    roles: tuple[RoleName, ...]
+    within: bool = False
+    option: bool = False
+    cascade: bool = False
+    granted_by: RoleName | None = None
+
+
+@dataclass(frozen=True)
+class ChangeMembership:
+    """GRANT and REVOKE of roles. `option` is WITH ADMIN OPTION, or ADMIN OPTION FOR."""
+
+    revoke: bool
+    roles: tuple[RoleName, ...]
+    members: tuple[RoleName, ...]
+    option: bool = False
+    cascade: bool = False
+    granted_by: RoleName | None = None
+
+
+@dataclass(frozen=True)
+class ChangeOwner:
+    """ALTER ... OWNER TO; `kind` is the word that was written, in lower case."""
+
+    kind: Literal["table", "stream", "view", "schema", "database"]
+    name: Name
+    owner: RoleName
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropOwned:
+    roles: tuple[RoleName, ...]
+    cascade: bool = False
+
+
+@dataclass(frozen=True)
+class ReassignOwned:
+    roles: tuple[RoleName, ...]
+    owner: RoleName
 
 
 @dataclass(frozen=True)
@@ -214,6 +283,11 @@ Statement = (
     | CreateRole
     | AlterRole
     | DropRole
+    | ChangePrivileges
+    | ChangeMembership
+    | ChangeOwner
+    | DropOwned
+    | ReassignOwned
     | Explain
     | Vacuum
     | Copy

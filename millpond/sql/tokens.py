@@ -13,13 +13,16 @@ from millpond.errors import MillpondError, SqlState
 
 PARAMETER = re.compile(
     r"""
-    ( [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*"          # what hides a parameter
-    | \$((?:[^\W\d]\w*)?)\$.*?\$\2\$ | --[^\n]* | /\*.*?\*/ | [\w$]*\w\$\d+ )
+    ( [eE]'(?:[^'\\]|\\.|'')*+(?:'|\Z) | '(?:[^']|'')*+(?:'|\Z) | "(?:[^"]|"")*+(?:"|\Z)   # what hides a parameter
+    | \$((?:[^\W\d]\w*+)?+)\$(?:.*?\$\2\$|.*+) | --[^\n]*+ | /\*(?:.*?\*/|.*+) | \w[\w$]*+ )
     | \$([0-9]{1,9})
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""Matches a parameter, its number in group 3, or what may hide one."""
+"""Matches a parameter, its number in group 3, or what may hide one.
+
+Whole words are taken, and what has no end hides all that follows: nothing is looked at twice, however long a text is.
+"""
 
 _MARK = "\x02"
 
@@ -28,6 +31,7 @@ class ParameterTokens(Postgres.Tokenizer):
     """PostgreSQL's tokens, and a mark that begins a parameter."""
 
     SINGLE_TOKENS: ClassVar[dict[str, TokenType]] = {**Postgres.Tokenizer.SINGLE_TOKENS, _MARK: TokenType.PARAMETER}
+    KEYWORDS: ClassVar[dict[str, TokenType]] = {**Postgres.Tokenizer.KEYWORDS, "CURRENT_ROLE": TokenType.CURRENT_ROLE}
 
 
 class _PlainPostgres(Postgres):

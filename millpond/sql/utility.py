@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.sql import definitions, messages, roles, settings, transactions
+from millpond.sql import definitions, grants, messages, roles, settings, transactions
 from millpond.sql.statements import (
     CreateStream,
     Drop,
@@ -23,6 +23,9 @@ from millpond.sql.tokens import TokenCursor
 
 def parse(cursor: TokenCursor) -> Statement | None:
     """The statement, if it starts with the words of one of these; else None, nothing read."""
+    owner_change = grants.parse_owner_change(cursor)
+    if owner_change is not None:
+        return owner_change
     for words, handler in _HANDLERS:
         if cursor.accept(*words):
             return handler(cursor)
@@ -158,6 +161,7 @@ def _drop(cursor: TokenCursor) -> Statement:
 
 
 _HANDLERS: tuple[tuple[tuple[str, ...], Callable[[TokenCursor], Statement]], ...] = (
+    *grants.HANDLERS,
     *transactions.HANDLERS,
     *settings.HANDLERS,
     *messages.HANDLERS,

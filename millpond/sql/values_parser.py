@@ -1,8 +1,8 @@
 """The fast way in for `INSERT INTO t VALUES (literal, ...), ...`: one regular expression, no tree, columns at once.
 
 Loading data by INSERT means thousands of literals in a statement, and the general parser takes some hundred
-microseconds for each row of them. Here a text is recognised or not: anything but plain literals gives None, and
-the general parser decides what the statement is.
+microseconds for each row of them. Here a text is recognised or not: anything but plain literals, and not too many in
+a row, gives None, and the general parser decides what the statement is.
 """
 
 from __future__ import annotations
@@ -38,6 +38,10 @@ _HEAD = re.compile(
 _NAME = re.compile(_IDENTIFIER)
 _FIRST_ROW = re.compile(rf"\({_BLANK}*+(?:{_LITERAL}){_BLANK}*+(?:,{_BLANK}*+(?:{_LITERAL}){_BLANK}*+)*+\)", re.DOTALL)
 _ONE = re.compile(_LITERAL, re.DOTALL)
+
+
+WIDTH_MAX = 100
+"""Columns that a regular expression is made for. Making a longer one takes seconds, in which no thread can work."""
 
 
 @lru_cache(maxsize=64)
@@ -107,6 +111,8 @@ def parse_insert_values(sql: str) -> InsertValues | None:
     if head is None or first is None:
         return None
     width = len(_ONE.findall(sql, first.start(), first.end()))
+    if width > WIDTH_MAX:
+        return None
     rows = _rows_of(width).findall(sql, head.end())
     if rows[-1][-1]:
         return None

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from millpond.privileges import needs
 from millpond.result import Result
 from millpond.sql import session_records as r
 from millpond.sql import statements as s
-from millpond.statements import continuous, cursors, define, notifications, roles, settings
+from millpond.statements import continuous, cursors, define, notifications, ownership, roles, settings
 from millpond.statements.change import delete, truncate, update
 from millpond.statements.copy import copy
 from millpond.statements.execution import Execution
 from millpond.statements.explain import explain, explain_split
+from millpond.statements.grants import change_privileges
 from millpond.statements.insert import insert, insert_literals
+from millpond.statements.memberships import change_membership
 from millpond.statements.vacuum import vacuum
 
 _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
@@ -39,6 +42,11 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.CreateRole: roles.create,
     s.AlterRole: roles.alter,
     s.DropRole: roles.drop,
+    s.ChangePrivileges: change_privileges,
+    s.ChangeMembership: change_membership,
+    s.ChangeOwner: ownership.change_owner,
+    s.DropOwned: ownership.drop_owned,
+    s.ReassignOwned: ownership.reassign,
     r.SetSetting: settings.set_setting,
     r.ShowSetting: settings.show,
     r.ResetSetting: settings.reset,
@@ -54,5 +62,6 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
 
 
 def run(execution: Execution, statement: s.Statement) -> Result:
-    """Do what a statement says, inside its transaction."""
+    """Do what a statement says, inside its transaction, if its user may."""
+    needs.check(execution, statement)
     return _HANDLERS[type(statement)](execution, statement)

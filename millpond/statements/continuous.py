@@ -15,6 +15,8 @@ from millpond.config import Setting
 from millpond.errors import MillpondError, SqlState, closest
 from millpond.plan.pipelines import SplitPlan
 from millpond.plan.split import split
+from millpond.privileges.authority import Authority, with_rights_of
+from millpond.privileges.reading import check_view
 from millpond.relation import Column, Relation
 from millpond.result import Notice, Result, ResultColumn
 from millpond.run.statics import Statics, key_of
@@ -51,8 +53,13 @@ def create(execution: Execution, statement: CreateView, bound: BoundQuery, colum
         sees=execution.visible_to(statement.query),
         pinned={table.name: table.version for table in plan.pinned},
         options=options,
+        owner=execution.authority.owner_name,
+        reads=bound.reads,
     )
     old = execution.relation(None, relation.name)
+    if old is not None:
+        relation = with_rights_of(old, relation)
+    check_view(execution.transaction, relation)
     starts = _held(execution, plan) if options.get("backfill") == "True" else {}
     put(execution, relation, old, plan, starts)
 
@@ -95,6 +102,7 @@ def reopen(services: Services) -> None:
 def refresh(execution: Execution, statement: RefreshView) -> Result:
     """ALTER VIEW ... REFRESH: the view anew from all it has read, with the tables as they are now."""
     relation = execution.find(statement.name, "continuous")
+    check_view(execution.transaction, relation)
     view = execution.services.views.get(relation)
     starts = _held_starts(execution, view, "refresh")
     plan = split(execution.bind_view(relation))
@@ -120,7 +128,8 @@ def verify(execution: Execution, statement: VerifyView) -> Result:
             own[stream.name] = FileInput(paths, stream.columns, is_stream=True, tids=(chunk.first, chunk.end))
         for table in view.plan.pinned:
             own[table.name] = view.statics.pinned[key_of(table)]
-        computed = execution.frame(execution.bind_view(relation), own=own).collect()
+        owner = Authority.of(relation.owner, execution.transaction.roles)
+        computed = execution.frame(execution.bind_view(relation), own=own, reader=owner).collect()
     missing, extra = _difference(computed, kept), _difference(kept, computed)
     counts = [pa.array([count], pa.int64()) for count in (computed.num_rows, missing, extra)]
     result = execution.rows("VERIFY VIEW", VERIFY_COLUMNS, pa.table(counts, names=["c0", "c1", "c2"]))

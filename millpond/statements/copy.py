@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from millpond.copy import OutputColumn, read, write
 from millpond.errors import MillpondError, SqlState
+from millpond.privileges import needs
 from millpond.relation import Column, Relation
 from millpond.result import Result
 from millpond.spark.runner import Frame
@@ -72,6 +73,7 @@ def _copy_to(execution: Execution, statement: Copy) -> Result:
     said = statement.copy
     query = statement.query or _table_query(execution, statement)
     bound = execution.bind(query)
+    execution.check_reads(bound)
     columns = [OutputColumn(column.name, column.type) for column in bound.columns]
     target: Path | BinaryIO
     if said.file is not None:
@@ -112,11 +114,14 @@ def _name(statement: Copy) -> Name:
 
 
 def copied_columns(execution: Execution, statement: Copy) -> int:
-    """How many columns are copied; raises what is wrong with the names."""
+    """How many columns are copied; raises what is wrong with the names, and before any data flows, with the rights."""
+    needs.check(execution, statement)
     said = statement.copy
     if said.direction == "from":
         return len(target_columns(insertable(execution, _name(statement)), said.columns))
-    return len(execution.bind(statement.query or _table_query(execution, statement)).columns)
+    bound = execution.bind(statement.query or _table_query(execution, statement))
+    execution.check_reads(bound)
+    return len(bound.columns)
 
 
 def _server_file(execution: Execution, file: str) -> Path:

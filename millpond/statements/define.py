@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.privileges.authority import with_rights_of
 from millpond.relation import STREAM_COLUMNS, Check, Column, Relation
 from millpond.result import Notice, Result
 from millpond.sql.bind import BoundQuery
@@ -58,7 +59,8 @@ def create_stream(execution: Execution, statement: CreateStream) -> Result:
     options = checked_options(statement.options, statement.columns)
     columns = (*statement.columns, *STREAM_COLUMNS)
     oid = execution.services.catalog.new_oid()
-    relation = Relation(oid, statement.name.name, "stream", columns, options=options)
+    owner = execution.authority.owner_name
+    relation = Relation(oid, statement.name.name, "stream", columns, options=options, owner=owner)
     execution.transaction.create(relation)
     execution.services.streams.get(relation)
     return Result("CREATE FOREIGN TABLE")
@@ -81,10 +83,16 @@ def create_view(execution: Execution, statement: CreateView) -> Result:
         raise not_supported("replacing a continuous view by a plain one", hint="Drop the view first.")
     oid = existing.oid if existing else execution.services.catalog.new_oid()
     view = Relation(
-        oid, statement.name.name, "view", columns, definition=statement.text, sees=execution.visible_to(statement.query)
+        oid,
+        statement.name.name,
+        "view",
+        columns,
+        definition=statement.text,
+        sees=execution.visible_to(statement.query),
+        owner=execution.authority.owner_name,
     )
     if existing is not None:
-        execution.transaction.change(view)
+        execution.transaction.change(with_rights_of(existing, view))
     else:
         execution.transaction.create(view)
     return Result("CREATE VIEW")
@@ -158,7 +166,7 @@ def _drop(execution: Execution, relation: Relation) -> None:
 def _new_table(execution: Execution, name: Name, columns: Sequence[Column], statement: CreateTable | None) -> Relation:
     oid = execution.services.catalog.new_oid()
     keys, checks = (statement.keys, statement.checks) if statement else ((), ())
-    relation = Relation(oid, name.name, "table", tuple(columns), keys, checks)
+    relation = Relation(oid, name.name, "table", tuple(columns), keys, checks, owner=execution.authority.owner_name)
     execution.transaction.create(relation)
     execution.services.tables.create(oid, columns)
     return relation

@@ -12,6 +12,7 @@ from millpond.sql import statements as s
 from millpond.sql.bind import BoundQuery
 from millpond.sql.dml import alias_of, delete_hits, insert_source, returning_query, update_hits
 from millpond.sql.prepared import decided_types
+from millpond.sql.sqlite.translate import catalog_query
 from millpond.statements.change import change_target
 from millpond.statements.continuous import VERIFY_COLUMNS
 from millpond.statements.copy import copied_columns
@@ -39,6 +40,10 @@ def describe(execution: Execution, statement: s.Statement) -> Description:
 
 
 def _query(execution: Execution, statement: s.Query) -> Description:
+    about_catalog = catalog_query(statement.tree)
+    if about_catalog is not None:
+        columns = tuple(ResultColumn(*column) for column in about_catalog.columns)
+        return Description(columns, about_catalog.parameters)
     bound = execution.bind(statement.tree)
     return _described(bound, returned=bound)
 

@@ -6,15 +6,21 @@ transaction sees and hands the text to Spark.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cached_property, partial
 from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 
 from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.pgcatalog.declarations import INFORMATION_SCHEMA, PG_CATALOG
+from millpond.pgcatalog.objects import DATABASE
+from millpond.privileges.authority import Authority
+from millpond.privileges.identity import Identity, Login, identify
+from millpond.privileges.reading import check_reads
 from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
 from millpond.run.statics import key_of
@@ -28,19 +34,24 @@ from millpond.sql.bind import BoundQuery, bind, bind_expression
 from millpond.sql.dml import constant_default, default_query, relation_names, whole_relation
 from millpond.sql.parse import parse_expression, parse_query
 from millpond.sql.scope import NamesAsCreated
+from millpond.sql.sqlite.translate import catalog_query
 from millpond.sql.statements import Name, QueryTree
 from millpond.statements import session_functions
-from millpond.system import DATABASE, SYSTEM_RELATIONS, SystemContext
+from millpond.statements.system_catalog import SystemCatalog, is_declared, system_relation
+from millpond.system import SYSTEM_RELATIONS, SystemContext
 from millpond.transaction import Transaction
 from millpond.types import BOOLEAN
 from millpond.values import from_text
 from millpond.values.arrays import Array, contiguous, nulls
+from millpond.view_reads import ViewRead, unchanged_answer
 
 Progress = Callable[[int, int], None]
 """Called now and then during long work with rows and bytes done so far."""
 
 DEFAULT_USER = "millpond"
 """Who a session in this process is; a server's clients say who they are."""
+
+IN_PROCESS = Login(DEFAULT_USER, trusted=True)
 
 
 def no_prepared_statement(name: str | None) -> None:
@@ -74,33 +85,61 @@ class Execution:
     tag: str
     autocommit: bool
     request: Request
-    user: str = DEFAULT_USER
-    superuser: bool = True
+    login: Login = IN_PROCESS
     notices: list[Notice] = field(default_factory=list)
+    system_catalog: SystemCatalog = field(default_factory=SystemCatalog)
 
     @property
     def settings(self) -> SessionSettings:
         return self.state.settings
 
+    # -- who it is run for ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def identity(self) -> Identity:
+        return identify(self.login, self.transaction.roles, self.settings)
+
+    @property
+    def user(self) -> str:
+        return self.identity.user
+
+    @property
+    def superuser(self) -> bool:
+        return self.identity.superuser
+
+    @cached_property
+    def authority(self) -> Authority:
+        """What the user may do."""
+        return Authority(self.user, self.superuser, self.transaction.roles)
+
+    def check_reads(self, bound: BoundQuery, written: Collection[str] = (), *, reader: Authority | None = None) -> None:
+        """Raise unless the user may read what a query reads; every way from a query to its data passes here."""
+        check_reads(self.transaction, reader or self.authority, bound.reads, written)
+
     # -- names: the protocol that binding asks ---------------------------------------------------------------
 
     def relation(self, schema: str | None, name: str) -> Relation | None:
-        """The relation of that name, if there is one."""
-        if schema in (None, "public"):
+        """The relation of that name, if there is one; pg_catalog comes first, as in PostgreSQL."""
+        found = system_relation(schema, name)
+        if found is None and schema in (None, "public"):
             found = self.transaction.relation(name)
-            if found is not None:
-                return found
+        if found is not None:
+            return found
         system = SYSTEM_RELATIONS.get((schema or "public", name))
         return system.relation if system else None
 
     def relation_names(self) -> Iterable[str]:
-        return [*self.transaction.relations, *(name for schema, name in SYSTEM_RELATIONS if schema == "public")]
+        """The names to suggest instead of a wrong one: none that the user may not know of."""
+        known = self.transaction.relations.values()
+        visible = [relation.name for relation in known if self.authority.may_see(relation)]
+        return [*visible, *(name for schema, name in SYSTEM_RELATIONS if schema == "public")]
 
     def constant(self, name: str) -> datetime | date | str:
         """The value of a function that is constant during a statement."""
         constants: dict[str, datetime | date | str] = {
             "now": self.transaction.now,
             "current_user": self.user,
+            "session_user": self.identity.session_user,
             "current_database": DATABASE,
             "current_schema": "public",
             "version": _version(),
@@ -130,7 +169,7 @@ class Execution:
     def check_free(self, name: Name, *, if_not_exists: bool) -> bool:
         """Whether a new relation may take the name; an error unless IF NOT EXISTS was said."""
         if name.schema not in (None, "public"):
-            if name.schema == "information_schema":
+            if name.schema in (PG_CATALOG, INFORMATION_SCHEMA):
                 raise not_supported("a relation in a system schema", position=name.position)
             message = f'schema "{name.schema}" does not exist'
             raise MillpondError(SqlState.UNDEFINED_SCHEMA, message, position=name.position)
@@ -153,12 +192,19 @@ class Execution:
         return bind(parse_query(view.definition), NamesAsCreated(self, view.sees))
 
     def frame(
-        self, bound: BoundQuery, *, own: Mapping[str, FileInput] | None = None, names: Sequence[str] | None = None
+        self,
+        bound: BoundQuery,
+        *,
+        own: Mapping[str, FileInput] | None = None,
+        names: Sequence[str] | None = None,
+        reader: Authority | None = None,
     ) -> Frame:
         """Give the relations of a bound query their data, and the result columns `names` instead of c0, c1, ...
 
-        `own` are files that stand for a relation of that name in this query only.
+        `own` are files that stand for a relation of that name in this query only; `reader` is with whose rights they
+        are read if not with the user's.
         """
+        self.check_reads(bound, own or (), reader=reader)
         inputs: dict[str, Input] = {}
         views: dict[str, str] = {}
         held: list[Held] = []
@@ -181,13 +227,45 @@ class Execution:
         return self.services.runner.frame(text.format(**views), given, self.tag)
 
     def query(self, query: QueryTree) -> Result:
-        """The result of a query, not yet computed; a view alone needs no Spark once it has its answer."""
-        bound = self.bind(query)
+        """The result of a query, not yet computed; a view alone needs no Spark once it has its answer, and a query over
+        the system catalogs never does."""
+        read = self.services.view_reads.find(query, self)
+        about_catalog = catalog_query(query) if read is None else None
+        if about_catalog is not None:
+            columns = tuple(ResultColumn(*column) for column in about_catalog.columns)
+            return self.rows("SELECT", columns, self.system_catalog.rows(about_catalog, self))
+        bound = self.bind(query) if read is None else read.bound
+        read = read or self._view_read(query, bound)
+        if read is not None:
+            self.check_reads(bound)
+            return self._shared_rows(read, self.view_answer(read.view))
         columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
-        view = whole_relation(query, self)
-        if view is not None and view.kind == "continuous":
-            return self.rows("SELECT", columns, self.view_answer(view).rows)
         return Result("SELECT", columns, _frame=self.frame(bound))
+
+    def _view_read(self, query: QueryTree, bound: BoundQuery) -> ViewRead | None:
+        """The query as one that reads a continuous view and does nothing else, known from now on; None if it is not."""
+        view = whole_relation(query, self)
+        if view is None or view.kind != "continuous":
+            return None
+        columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
+        read = ViewRead(query, view, bound, columns)
+        self.services.view_reads.add(read)
+        return read
+
+    def _shared_rows(self, read: ViewRead, answer: Answer) -> Result:
+        result = self.rows("SELECT", read.columns, answer.rows)
+        result.shared = True
+        return result
+
+    def ready(self, query: QueryTree) -> Result | None:
+        """The result of a query that is there without any work or waiting, or None."""
+        read = self.services.view_reads.find(query, self)
+        if read is None:
+            return None
+        self.check_reads(read.bound)
+        view = self.services.views.get(read.view)
+        answer = view.recent_answer(self._freshness_s(read.view)) or unchanged_answer(view)
+        return None if answer is None else self._shared_rows(read, answer)
 
     def rows(self, tag: str, columns: Sequence[ResultColumn], table: pa.Table) -> Result:
         """A result whose rows are at hand."""
@@ -251,10 +329,11 @@ class Execution:
         return self.services.runner.new_name()
 
     def _input(self, relation: Relation, held: list[Held]) -> Input:
+        if relation.kind == "system" and is_declared(relation):
+            return ArrowInput(self.system_catalog.table(relation, self))
         if relation.kind == "system":
-            context = SystemContext(
-                self.transaction, self.services.streams, self.services.views, self.settings, self.state.cursors
-            )
+            stores = (self.services.streams, self.services.views)
+            context = SystemContext(self.transaction, *stores, self.settings, self.authority)
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
         if relation.kind == "continuous":
             return self._live_input(relation, held)[0]
@@ -269,8 +348,7 @@ class Execution:
     def view_answer(self, relation: Relation) -> Answer:
         """What a continuous view holds: everything acknowledged before now, or what it was a freshness ago."""
         view = self.services.views.get(relation)
-        freshness_ms = int(relation.options.get("freshness") or self.settings.integer("freshness"))
-        recent = view.recent_answer(freshness_ms / 1000)
+        recent = view.recent_answer(self._freshness_s(relation))
         if recent is not None:
             return recent
         live: dict[str, Input] = {}
@@ -282,10 +360,15 @@ class Execution:
             live[key_of(read)], state = self._live_input(current, held)
             token.append(state)
         try:
-            return self.services.views.answer(view, self.tag, live, tuple(token))
+            compute = partial(self.services.views.answer, view, self.tag, live, tuple(token))
+            return self.services.view_reads.shared_answer(view, compute)
         finally:
             for release in held:
                 release()
+
+    def _freshness_s(self, view: Relation) -> float:
+        """How old an answer may be."""
+        return int(view.options.get("freshness") or self.settings.integer("freshness")) / 1000
 
     def _live_input(self, relation: Relation, held: list[Held]) -> tuple[FileInput, object]:
         """A table or a continuous view as it is now, and what tells this state from others."""

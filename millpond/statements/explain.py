@@ -36,7 +36,9 @@ def explain(execution: Execution, statement: Explain) -> Result:
 def explain_split(execution: Execution, statement: ExplainSplit) -> Result:
     """EXPLAIN (SPLIT) and EXPLAIN VIEW: which part of a query runs at each insert, and which at each read."""
     if statement.query is not None:
-        plan = split(execution.bind(statement.query))
+        bound = execution.bind(statement.query)
+        execution.check_reads(bound)
+        plan = split(bound)
         lines = describe(plan)
     else:
         assert statement.view is not None
@@ -47,10 +49,11 @@ def explain_split(execution: Execution, statement: ExplainSplit) -> Result:
 
 
 def _shared(execution: Execution, view: ContinuousView) -> list[str]:
-    """What a view keeps together with others: one partial for all of them."""
+    """What a view keeps together with others: one partial for all of them, if one may know of them all."""
     lines: list[str] = []
     for grouping, others in execution.services.views.sharing(view).items():
-        if others:
+        known = [execution.transaction.relation(name) for name in others]
+        if others and all(other is not None and execution.authority.may_see(other) for other in known):
             lines.append(f"{grouping} is shared with {', '.join(others)}")
             lines += [f"  {text}" for text in shared_pipelines(view.states[grouping].shared)]
     return lines

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.privileges.acl import INSERT
+from millpond.privileges.needs import require
 from millpond.relation import Column, Relation
 from millpond.result import Result
 from millpond.spark.runner import FileInput, Frame
@@ -118,6 +120,7 @@ def complete(execution: Execution, relation: Relation, given: pa.Table) -> pa.Ta
 
 
 def _insert_python(execution: Execution, name: Name, rows: object) -> int:
+    require(execution, INSERT, name, None)
     relation = insertable(execution, name)
     few = isinstance(rows, list) and len(rows) <= CONVERTED_IN_TURN_ROWS_MAX
     with execution.services.conversion_turn if few else nullcontext():

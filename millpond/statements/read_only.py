@@ -24,20 +24,34 @@ _WRITING: dict[type[Any], str] = {
     s.CreateRole: "CREATE ROLE",
     s.AlterRole: "ALTER ROLE",
     s.DropRole: "DROP ROLE",
+    s.DropOwned: "DROP OWNED",
+    s.ReassignOwned: "REASSIGN OWNED",
 }
 
-_DROPS = {"table": "DROP TABLE", "stream": "DROP FOREIGN TABLE", "view": "DROP VIEW"}
+_KINDS = {"table": "TABLE", "stream": "FOREIGN TABLE", "view": "VIEW", "schema": "SCHEMA", "database": "DATABASE"}
 
 
 def check_may_run(settings: SessionSettings, statement: s.Statement) -> None:
     """Raise if the statement writes and the transaction may not."""
-    command = _WRITING.get(type(statement))
-    if isinstance(statement, s.Drop):
-        command = _DROPS[statement.kind]
-    if isinstance(statement, s.Copy) and statement.copy.direction == "from":
-        command = "COPY FROM"
+    command = _command(statement)
     if command is not None:
         check_may_write(settings, command)
+
+
+def _command(statement: s.Statement) -> str | None:
+    """What PostgreSQL calls a statement that writes."""
+    match statement:
+        case s.Drop():
+            return f"DROP {_KINDS[statement.kind]}"
+        case s.ChangeOwner():
+            return f"ALTER {_KINDS[statement.kind]}"
+        case s.ChangePrivileges():
+            return "REVOKE" if statement.revoke else "GRANT"
+        case s.ChangeMembership():
+            return "REVOKE ROLE" if statement.revoke else "GRANT ROLE"
+        case s.Copy() if statement.copy.direction == "from":
+            return "COPY FROM"
+    return _WRITING.get(type(statement))
 
 
 def check_may_write(settings: SessionSettings, command: str) -> None:

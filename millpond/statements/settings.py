@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from millpond.errors import MillpondError, SqlState
+from millpond.privileges.identity import ROLE, SESSION_AUTHORIZATION, identify
 from millpond.result import Notice, Result, ResultColumn
 from millpond.sql.session_records import Deallocate, Discard, ResetSetting, SetSetting, ShowSetting
 from millpond.statements.execution import Execution
@@ -14,7 +15,14 @@ from millpond.types import TEXT
 def set_setting(execution: Execution, statement: SetSetting) -> Result:
     if statement.local and execution.autocommit:
         execution.notices.append(Notice("SET LOCAL can only be used in transaction blocks", "WARNING", "25P01"))
+    before = execution.settings.mark()
     execution.settings.change(statement.name, statement.value, local=statement.local)
+    if statement.name in (ROLE, SESSION_AUTHORIZATION):
+        try:
+            identify(execution.login, execution.transaction.roles, execution.settings, strict=True)
+        except MillpondError:
+            execution.settings.return_to(before)
+            raise
     return Result("SET")
 
 

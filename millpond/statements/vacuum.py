@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from millpond.errors import not_supported
-from millpond.result import Result
+from millpond.namespace import DATABASE
+from millpond.relation import Relation
+from millpond.result import Notice, Result
 from millpond.sql.statements import Vacuum
 from millpond.statements.execution import Execution
 from millpond.statements.rewrite import compact
@@ -16,6 +18,7 @@ def vacuum(execution: Execution, statement: Vacuum) -> Result:
         tables = [execution.find(statement.name, "table")]
     else:
         tables = [relation for relation in execution.transaction.relations.values() if relation.kind == "table"]
+    tables = [relation for relation in tables if _may_vacuum(execution, relation)]
     retention_ms = execution.settings.integer("table_retention")
     for relation in tables:
         if statement.full:
@@ -24,3 +27,12 @@ def vacuum(execution: Execution, statement: Vacuum) -> Result:
         pinned = {view.pinned[relation.name] for view in views if relation.name in view.pinned}
         execution.services.tables.vacuum(relation.oid, retention_ms, sorted(pinned))
     return Result("VACUUM")
+
+
+def _may_vacuum(execution: Execution, relation: Relation) -> bool:
+    """Whether the user owns the table, or the database; else it is left out with a warning, as in PostgreSQL."""
+    user = execution.authority
+    if user.owns(relation) or user.owns(execution.transaction.namespaces[DATABASE]):
+        return True
+    execution.notices.append(Notice(f'permission denied to vacuum "{relation.name}", skipping it', "WARNING"))
+    return False

@@ -119,16 +119,26 @@ def numeric_bytes(text: str) -> bytes:
 
 
 def _arrays(values: Array, type: SqlType) -> Array:
-    """Arrays of one dimension: whether there are NULLs, the type, the length, then each element behind its length."""
+    """Arrays of one dimension count from 1."""
+    return _lists(values, type.element, first=1)
+
+
+def _vectors(values: Array, type: SqlType) -> Array:
+    """int2vector and oidvector count from 0."""
+    return _lists(values, SqlType("smallint" if type.name == "int2vector" else "oid"), first=0)
+
+
+def _lists(values: Array, element: SqlType, *, first: int) -> Array:
+    """Whether there are NULLs, the type, the length, where counting begins, then each element behind its length."""
     rows: list[bytes | None] = []
     for scalar in values:
         if not scalar.is_valid:
             rows.append(None)
             continue
-        elements = to_binary(scalar.values, type.element)
+        elements = to_binary(scalar.values, element)
         dimensions = 1 if len(elements) else 0
-        head = struct.pack("!iiI", dimensions, int(elements.null_count > 0), oid_of(type.element))
-        size = struct.pack("!ii", len(elements), 1) if dimensions else b""
+        head = struct.pack("!iiI", dimensions, int(elements.null_count > 0), oid_of(element))
+        size = struct.pack("!ii", len(elements), first) if dimensions else b""
         rows.append(head + size + b"".join(map(_behind_length, elements.to_pylist())))
     return arrow_array(rows, pa.binary())
 
@@ -161,4 +171,10 @@ _OUTPUTS: dict[str, Callable[[Array, SqlType], Array]] = {
     "timestamp": _timestamps,
     "timestamptz": _timestamps,
     "interval": _intervals,
+    "oid": _numbers(">u4"),
+    "name": _texts,
+    '"char"': _texts,
+    "json": _texts,
+    "int2vector": _vectors,
+    "oidvector": _vectors,
 }

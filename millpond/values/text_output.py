@@ -138,6 +138,12 @@ def _lists(values: Array, type: SqlType) -> Array:
     return pa.array(texts, pa.string())
 
 
+def _vectors(values: Array, _type: SqlType) -> Array:
+    """int2vector and oidvector: their elements with blanks between them."""
+    lists = values.to_pylist()
+    return pa.array([None if one is None else " ".join(map(str, one)) for one in lists], pa.string())
+
+
 def element_text(text: str | None) -> str:
     """An element between the braces of an array, in quotes if it needs them."""
     if text is None:
@@ -167,4 +173,6 @@ _OUTPUTS: dict[str, Callable[[Array, SqlType], Array]] = {
     "timestamp": _timestamps,
     "timestamptz": _timestamptzs,
     "interval": _intervals,
+    "int2vector": _vectors,
+    "oidvector": _vectors,
 }

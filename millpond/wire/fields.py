@@ -34,10 +34,11 @@ class Reader:
         return len(self._body) - self._at
 
     def take(self, count: int) -> bytes:
-        if count < 0 or count > self.left:
+        start, end = self._at, self._at + count
+        if count < 0 or end > len(self._body):
             raise violation("insufficient data left in message")
-        self._at += count
-        return self._body[self._at - count : self._at]
+        self._at = end
+        return self._body[start:end]
 
     def rest(self) -> bytes:
         return self.take(self.left)
@@ -81,7 +82,12 @@ class Reader:
 
     def many(self, read: Callable[[], Item]) -> tuple[Item, ...]:
         """A count and so many items."""
-        return tuple(read() for _ in range(self.uint16()))
+        return tuple([read() for _ in range(self.uint16())])
+
+    def int16s(self) -> tuple[int, ...]:
+        """A count and so many numbers, read at once."""
+        count = self.uint16()
+        return struct.unpack(f"!{count}h", self.take(2 * count))
 
     def end(self) -> None:
         """Nothing may follow."""

@@ -58,9 +58,9 @@ class Bind(Message):
         return cls(
             reader.string(),
             reader.string(),
-            reader.many(reader.int16),
+            reader.int16s(),
             reader.many(reader.value),
-            reader.many(reader.int16),
+            reader.int16s(),
         )
 
     def body(self) -> bytes:

@@ -14,42 +14,15 @@ from pathlib import Path
 
 import pytest
 
-READY = re.compile(r"millpond ready: (postgresql://127\.0\.0\.1:[0-9]+/pond)\n")
-ROOT = Path(__file__).parents[2]
+from tests.clients.program import ROOT, Program, running
 
 needs_psql = pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not on this machine")
 
 
-class Program:
-    """A running `millpond serve`."""
-
-    def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, "-m", "millpond.cli", "serve", "--port", "0", "--master", "local[2]", *arguments]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "MILLPOND_SPARK_DRIVER_MEMORY": "1g"}
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
-        )
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        found = READY.fullmatch(line)
-        assert found is not None, line
-        self.url = found[1]
-
-    def stop(self) -> float:
-        """Ask it to end; gives back how long that took."""
-        started = time.monotonic()
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(timeout=30) == 0
-        return time.monotonic() - started
-
-
 @pytest.fixture
 def program(tmp_path: Path) -> Iterator[Program]:
-    opened = Program("--pond", str(tmp_path / "pond"))
-    yield opened
-    if opened.process.poll() is None:
-        opened.process.kill()
-    opened.process.communicate()
+    with running("--pond", str(tmp_path / "pond")) as opened:
+        yield opened
 
 
 def psql(url: str, script: str) -> str:

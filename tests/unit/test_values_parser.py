@@ -1,5 +1,6 @@
 """The fast INSERT parser: what it takes, what it leaves to the general parser, and that the two agree."""
 
+import time
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -13,7 +14,7 @@ from sqlglot import exp
 
 from millpond.errors import MillpondError
 from millpond.relation import Column
-from millpond.sql.values_parser import InsertValues, insert_table, parse_insert_values
+from millpond.sql.values_parser import WIDTH_MAX, InsertValues, insert_table, parse_insert_values
 from millpond.types import BIGINT, BOOLEAN, DATE, DOUBLE, INTEGER, SMALLINT, TEXT, TIMESTAMP, SqlType, numeric, varchar
 
 
@@ -77,6 +78,13 @@ def test_positions_are_those_of_the_text() -> None:
 )
 def test_anything_else_is_left_to_the_general_parser(sql: str) -> None:
     assert parse_insert_values(sql) is None
+
+
+def test_very_wide_rows_are_left_to_the_general_parser() -> None:
+    started = time.perf_counter()
+    assert parse_insert_values(f"INSERT INTO t VALUES ({', '.join(['1'] * WIDTH_MAX)})") is not None
+    assert parse_insert_values(f"INSERT INTO t VALUES ({', '.join(['1'] * 20_000)})") is None
+    assert time.perf_counter() - started < 5
 
 
 def test_an_unclosed_quote_in_a_long_text_is_found_at_once() -> None:

@@ -146,7 +146,7 @@ def test_split() -> None:
         ("DROP STREAM", "syntax error at end of input", 12),
         ("CREATE VIEW v SELECT 1", 'syntax error at or near "SELECT"', 15),
         ("EXPLAIN (NOISE) SELECT 1", 'unrecognized EXPLAIN option "noise"', None),
-        ("GRANT SELECT ON t TO x", 'syntax error at or near "GRANT"', 1),
+        ("GRANT SELECT ON t FROM x", 'syntax error at or near "FROM"', 19),
         ("ADD JAR 'x.jar'", 'syntax error at or near "ADD"', 1),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from sqlglot import exp
 
@@ -24,6 +26,18 @@ from millpond.sql.prepared import insert_template, parameter_count
 )
 def test_parameters_are_counted_outside_of_quotes(text: str, count: int) -> None:
     assert parameter_count(text) == count
+
+
+@pytest.mark.parametrize("part", ["x", "9", "'", '"', "e'", "/*", "$a", "$a$", "-", "x$", "1$ "])
+def test_long_texts_are_read_once(part: str) -> None:
+    """Whatever is repeated, and whatever has no end: if places were looked at again and again, this took minutes."""
+    started = time.perf_counter()
+    parameter_count("SHOW " + part * 200_000)
+    assert time.perf_counter() - started < 5
+
+
+def test_what_has_no_end_hides_what_follows() -> None:
+    assert [parameter_count(text) for text in ("'$1", '"$1', "e'$1", "/*$1", "$a$ $1", "$a$1")] == [0] * 6
 
 
 @pytest.mark.parametrize("text", ["SELECT $1,$2", "SELECT f($1,$2)", "VALUES ($1,$2,'$3')", "SELECT $$a$1,$2$$, $1,$2"])

@@ -1,0 +1,215 @@
+"""The rows of pg_catalog's relations that tell of the server: its types, roles and settings, and what never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from millpond import namespace
+from millpond.pgcatalog.objects import DATABASE, DATABASE_OID, OWNER_OID, SCHEMAS, Objects, SessionFacts
+from millpond.pgcatalog.rows import BTREE, HEAP, INTEGER_OPERATORS, Row, RowsOf, shown_acl
+from millpond.pgcatalog.types import BY_SQL_NAME, TYPES
+
+_SQL_LANGUAGE, _INTERNAL_LANGUAGE = 14, 12
+_DEFAULT_TABLESPACE, _GLOBAL_TABLESPACE = 1663, 1664
+_UTF8 = 6
+
+
+def _types(_objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
+    for kind in TYPES:
+        given, out, receive, send = kind.functions
+        yield {
+            "oid": kind.oid,
+            "typname": kind.name,
+            "typnamespace": SCHEMAS["pg_catalog"],
+            "typowner": OWNER_OID,
+            "typlen": kind.length,
+            "typbyval": kind.by_value,
+            "typtype": "p" if kind.is_pseudo else "b",
+            "typcategory": kind.category,
+            "typispreferred": kind.is_preferred,
+            "typisdefined": True,
+            "typdelim": ",",
+            "typelem": kind.element_oid,
+            "typarray": kind.array_oid,
+            "typinput": FUNCTION_OIDS[given],
+            "typoutput": FUNCTION_OIDS[out],
+            "typreceive": FUNCTION_OIDS[receive],
+            "typsend": FUNCTION_OIDS[send],
+            "typalign": kind.alignment,
+            "typstorage": kind.storage,
+            "typtypmod": -1,
+            "typcollation": kind.collation,
+        }
+
+
+def _functions_of_types() -> dict[str, int]:
+    names = dict.fromkeys(name for kind in TYPES for name in kind.functions)
+    return {name: 9000 + place for place, name in enumerate(names)}
+
+
+FUNCTION_OIDS = _functions_of_types()
+"""The functions that pg_type names, as regproc knows them."""
+
+
+def _functions(_objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
+    for name, oid in FUNCTION_OIDS.items():
+        yield {
+            "oid": oid,
+            "proname": name,
+            "pronamespace": SCHEMAS["pg_catalog"],
+            "proowner": OWNER_OID,
+            "prolang": _INTERNAL_LANGUAGE,
+            "procost": 1,
+            "prokind": "f",
+            "proisstrict": True,
+            "provolatile": "i",
+            "proparallel": "s",
+            "pronargs": 1,
+            "prorettype": BY_SQL_NAME["internal"].oid,
+            "proargtypes": [BY_SQL_NAME["cstring"].oid],
+            "prosrc": name,
+        }
+
+
+# -- the server --------------------------------------------------------------------------------------------------------
+
+
+def _databases(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
+    database = objects.namespaces[namespace.DATABASE]
+    yield {
+        "oid": DATABASE_OID,
+        "datname": DATABASE,
+        "datdba": objects.owner_oid(database),
+        "datacl": shown_acl(database.acl),
+        "encoding": _UTF8,
+        "datlocprovider": "c",
+        "datallowconn": True,
+        "datconnlimit": -1,
+        "dattablespace": _DEFAULT_TABLESPACE,
+        "datcollate": "C.UTF-8",
+        "datctype": "C.UTF-8",
+    }
+
+
+def _roles(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
+    for name, oid in objects.role_oids.items():
+        role = objects.role(name)
+        yield {
+            "oid": oid,
+            "rolname": name,
+            "rolsuper": role.superuser,
+            "rolinherit": role.inherit,
+            "rolcreaterole": role.superuser,
+            "rolcreatedb": False,
+            "rolcanlogin": role.login,
+            "rolconnlimit": -1,
+            "rolbypassrls": role.superuser,
+        }
+
+
+def _members(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
+    for place, (name, one) in enumerate(
+        (role.name, membership) for role in objects.roles.values() for membership in role.member_of
+    ):
+        yield {
+            "oid": 20_000 + place,
+            "roleid": objects.role_oids.get(one.role, 0),
+            "member": objects.role_oids[name],
+            "grantor": objects.role_oids.get(one.grantor, OWNER_OID),
+            "admin_option": one.admin,
+            "inherit_option": objects.role(name).inherit,
+            "set_option": True,
+        }
+
+
+def _users(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
+    for name, oid in objects.role_oids.items():
+        role = objects.role(name)
+        if role.login:
+            yield {"usename": name, "usesysid": oid, "usesuper": role.superuser, "passwd": "********"}
+
+
+def _settings(_objects: Objects, facts: SessionFacts) -> Iterator[Row]:
+    contexts = {"session": "user", "pond": "postmaster", "fixed": "internal"}
+    for setting in sorted(facts.settings, key=lambda setting: setting.shown_name.lower()):
+        value = facts.settings.show(setting.name)
+        kind = {bool: "bool", int: "integer"}.get(type(setting.default), "string")
+        yield {
+            "name": setting.shown_name,
+            "setting": value,
+            "unit": setting.unit if kind == "integer" else None,
+            "category": "Millpond",
+            "short_desc": setting.reason,
+            "context": contexts[setting.scope],
+            "vartype": kind,
+            "source": "default",
+            "boot_val": value,
+            "reset_val": value,
+        }
+
+
+def _cursors(_objects: Objects, facts: SessionFacts) -> Iterator[Row]:
+    for cursor in facts.cursors:
+        said = cursor.statement
+        yield {
+            "name": said.name,
+            "statement": said.text,
+            "is_holdable": said.hold,
+            "is_binary": said.binary,
+            "is_scrollable": said.scroll,
+            "creation_time": cursor.created_at,
+        }
+
+
+def _activity(objects: Objects, facts: SessionFacts) -> Iterator[Row]:
+    yield {
+        "datid": DATABASE_OID,
+        "datname": DATABASE,
+        "pid": facts.process,
+        "usesysid": objects.role_oids[objects.user],
+        "usename": objects.user,
+        "application_name": facts.settings.show("application_name"),
+        "xact_start": facts.now,
+        "query_start": facts.now,
+        "state": "active",
+        "backend_type": "client backend",
+    }
+
+
+def _fixed(*rows: Row) -> RowsOf:
+    """Rows that are always the same."""
+    return lambda _objects, _facts: iter(rows)
+
+
+SERVER_ROWS: Mapping[str, RowsOf] = {
+    "pg_type": _types,
+    "pg_proc": _functions,
+    "pg_database": _databases,
+    "pg_roles": _roles,
+    "pg_authid": _roles,
+    "pg_auth_members": _members,
+    "pg_cursors": _cursors,
+    "pg_user": _users,
+    "pg_shadow": _users,
+    "pg_settings": _settings,
+    "pg_stat_activity": _activity,
+    "pg_am": _fixed(
+        {"oid": HEAP, "amname": "heap", "amtype": "t"},
+        {"oid": BTREE, "amname": "btree", "amtype": "i"},
+    ),
+    "pg_opclass": _fixed(
+        {"oid": INTEGER_OPERATORS, "opcmethod": BTREE, "opcname": "int4_ops", "opcnamespace": 11, "opcdefault": True}
+    ),
+    "pg_tablespace": _fixed(
+        {"oid": _DEFAULT_TABLESPACE, "spcname": "pg_default", "spcowner": OWNER_OID},
+        {"oid": _GLOBAL_TABLESPACE, "spcname": "pg_global", "spcowner": OWNER_OID},
+    ),
+    "pg_language": _fixed(
+        {"oid": _INTERNAL_LANGUAGE, "lanname": "internal", "lanowner": OWNER_OID},
+        {"oid": _SQL_LANGUAGE, "lanname": "sql", "lanowner": OWNER_OID, "lanpltrusted": True},
+    ),
+    "pg_collation": _fixed(
+        {"oid": 100, "collname": "default", "collnamespace": 11, "collowner": OWNER_OID, "collprovider": "d"},
+        {"oid": 950, "collname": "C", "collnamespace": 11, "collowner": OWNER_OID, "collprovider": "c"},
+    ),
+}

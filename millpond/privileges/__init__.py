@@ -1,0 +1,1 @@
+"""Who may do what: access lists, what a role may do by one state of the catalog, and what each statement needs."""
