@@ -12,6 +12,7 @@ from millpond.config import Settings
 from millpond.privileges.authority import Authority
 from millpond.relation import Column, Relation
 from millpond.run.views import ViewStore
+from millpond.setting import shown
 from millpond.streams import StreamStore
 from millpond.transaction import Transaction
 from millpond.types import BIGINT, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
@@ -89,8 +90,8 @@ def _views(context: SystemContext) -> Iterable[Row]:
 
 def _settings(context: SystemContext) -> Iterable[Row]:
     for setting in context.settings:
-        default = "on" if setting.default is True else "off" if setting.default is False else str(setting.default)
-        yield setting.name, context.settings.show(setting.name), setting.unit, default, setting.scope, setting.reason
+        value, default = shown(context.settings.get(setting.name)), shown(setting.default)
+        yield setting.name, value, setting.unit, default, setting.scope, setting.reason
 
 
 @dataclass(frozen=True)
