@@ -8,6 +8,7 @@ from millpond import namespace
 from millpond.pgcatalog.objects import DATABASE, DATABASE_OID, OWNER_OID, SCHEMAS, Objects, SessionFacts
 from millpond.pgcatalog.rows import BTREE, HEAP, INTEGER_OPERATORS, Row, RowsOf, shown_acl
 from millpond.pgcatalog.types import BY_SQL_NAME, TYPES
+from millpond.setting import shown
 
 _SQL_LANGUAGE, _INTERNAL_LANGUAGE = 14, 12
 _DEFAULT_TABLESPACE, _GLOBAL_TABLESPACE = 1663, 1664
@@ -132,7 +133,7 @@ def _users(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
 def _settings(_objects: Objects, facts: SessionFacts) -> Iterator[Row]:
     contexts = {"session": "user", "pond": "postmaster", "fixed": "internal"}
     for setting in sorted(facts.settings, key=lambda setting: setting.shown_name.lower()):
-        value = facts.settings.show(setting.name)
+        value = shown(facts.settings.get(setting.name))
         kind = {bool: "bool", int: "integer"}.get(type(setting.default), "string")
         yield {
             "name": setting.shown_name,
