@@ -13,6 +13,7 @@ from millpond.privileges.authority import Authority
 from millpond.privileges.examine import may_examine
 from millpond.relation import Column, Relation
 from millpond.run.views import ViewStore
+from millpond.setting import shown
 from millpond.streams import StreamStore
 from millpond.transaction import Transaction
 from millpond.types import BIGINT, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
@@ -90,10 +91,9 @@ def _views(context: SystemContext) -> Iterable[Row]:
 
 def _settings(context: SystemContext) -> Iterable[Row]:
     for setting in context.settings:
-        if not may_examine(setting, context.authority):
-            continue
-        default = "on" if setting.default is True else "off" if setting.default is False else str(setting.default)
-        yield setting.name, context.settings.show(setting.name), setting.unit, default, setting.scope, setting.reason
+        if may_examine(setting, context.authority):
+            value, default = shown(context.settings.get(setting.name)), shown(setting.default)
+            yield setting.name, value, setting.unit, default, setting.scope, setting.reason
 
 
 @dataclass(frozen=True)

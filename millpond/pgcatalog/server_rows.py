@@ -10,6 +10,7 @@ from millpond.pgcatalog.procedures import FUNCTION_OIDS, PROCEDURES
 from millpond.pgcatalog.rows import BTREE, HEAP, INTEGER_OPERATORS, Row, RowsOf, shown_acl
 from millpond.pgcatalog.types import TYPES
 from millpond.privileges.examine import may_examine
+from millpond.setting import shown
 
 _SQL_LANGUAGE, _INTERNAL_LANGUAGE = 14, 12
 _DEFAULT_TABLESPACE, _GLOBAL_TABLESPACE = 1663, 1664
@@ -133,7 +134,7 @@ def _settings(objects: Objects, facts: SessionFacts) -> Iterator[Row]:
     contexts = {"session": "user", "pond": "postmaster", "fixed": "internal"}
     seen = (setting for setting in facts.settings if may_examine(setting, objects.authority))
     for setting in sorted(seen, key=lambda setting: setting.shown_name.lower()):
-        value = facts.settings.show(setting.name)
+        value = shown(facts.settings.get(setting.name))
         kind = {bool: "bool", int: "integer"}.get(type(setting.default), "string")
         yield {
             "name": setting.shown_name,

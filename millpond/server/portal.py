@@ -160,15 +160,6 @@ class Portal:
             if rows_max > 0 and not left:
                 return
 
-    def _encoded(self, count: int) -> Iterable[bytes]:
-        """The next rows as messages; all rows of a view's answer may be encoded already."""
-        assert self._result is not None
-        if self._result.shared and self._piece is self._result.table and count == self._piece.num_rows:
-            data = self._client.answers.encode(self._piece, self._columns, self._formats)
-            if data is not None:
-                return [data]
-        return encode_rows(self._piece.slice(0, count), self._columns, self._formats)
-
     def skip(self, count: int | None) -> int:
         """Go forward over so many rows, or all, without sending them."""
         self._start(alone=True)
@@ -181,6 +172,15 @@ class Portal:
             self._piece = self._piece.slice(step)
             skipped += step
         return skipped
+
+    def _encoded(self, count: int) -> Iterable[bytes]:
+        """The next rows as messages; all rows of a view's answer may be encoded already."""
+        assert self._result is not None
+        if self._result.shared and self._piece is self._result.table and count == self._piece.num_rows:
+            data = self._client.answers.encode(self._piece, self._columns, self._formats)
+            if data is not None:
+                return [data]
+        return encode_rows(self._piece.slice(0, count), self._columns, self._formats)
 
     def _next_piece(self) -> None:
         piece = next(self._pieces, None)

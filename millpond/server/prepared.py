@@ -12,8 +12,8 @@ from millpond.server.script import known_script, read_script
 from millpond.server.type_introspection import answerable
 from millpond.server.types import (
     BINARY_FORMAT,
+    READ_AS_TEXT,
     TEXT_FORMAT,
-    reads_binary,
     text_of_binary,
     text_of_text,
     type_of_parameter,
@@ -107,7 +107,7 @@ class Prepared:
             ]
         if format != BINARY_FORMAT:
             raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, f"unsupported format code: {format}")
-        if reads_binary(oid):
+        if oid in READ_AS_TEXT:
             return [TypedText(None if value is None else text_of_binary(oid, value), declared) for value in values]
         sql_type = self._type(number, session)
         shown = to_text(from_binary(values, sql_type), sql_type).to_pylist()
@@ -116,10 +116,10 @@ class Prepared:
 
 def prepare(name: str, text: str, oids: Sequence[int]) -> Prepared:
     """A statement prepared from its text; what is wrong with its syntax is found here."""
+    text, oids = answerable(text, oids)
     known = None if oids else known_script(text)
     if known is not None and len(known) == 1:
         return Prepared(name, text, known[0][0], (), known[0][1])
-    text, oids = answerable(text, oids)
     sources = split(text)
     if len(sources) > 1:
         raise MillpondError(SqlState.SYNTAX_ERROR, "cannot insert multiple commands into a prepared statement")

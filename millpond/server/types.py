@@ -86,13 +86,11 @@ def text_of_text(oid: int, text: str) -> str:
         raise MillpondError(SqlState.INVALID_TEXT_REPRESENTATION, message) from None
 
 
-def reads_binary(oid: int) -> bool:
-    """Whether `text_of_binary` knows the type."""
-    return oid in _BINARY_TEXTS
+READ_AS_TEXT = frozenset(_BINARY_TEXTS)
 
 
 def text_of_binary(oid: int, value: bytes) -> str:
-    """The text of a binary parameter that was declared as a type that we do not have."""
+    """The text of a binary parameter that was declared as one of the types that are read as text."""
     return _BINARY_TEXTS[oid](value)
 
 
