@@ -52,6 +52,11 @@ PEERS = ("postgresql",)
 def run(scale: float = 1.0, peers: Sequence[str] | None = None) -> None:
     """Measure and report; a scale of 1 is five seconds of reads for each number, and 2,000,000 rows to load."""
     console = Console(stderr=True, width=None if sys.stderr.isatty() else 110)
+    try:
+        for program in ("psql", "pgbench"):
+            programs.find(program)
+    except PeerMissingError as error:
+        sys.exit(f"ERROR:  {error}")
     with TemporaryDirectory(prefix="millpond-bench-") as name, ExitStack() as servers:
         directory = Path(name)
         urls = {"millpond": servers.enter_context(serving(directory / "pond"))}

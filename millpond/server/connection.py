@@ -184,7 +184,7 @@ class Connection:
                     before = self._decoder.waiting_bytes
                 if not self._working and not self._woken.is_set():
                     await self._write(dialogue.answer_at_once())
-                if inbox.next is not None:
+                if inbox.next is not None or dialogue.ended:
                     self._woken.set()
                 self._room.clear()
                 if inbox.is_full:

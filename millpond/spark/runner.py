@@ -34,6 +34,16 @@ _VIEWS_KEPT = 64
 _PIECE_ROWS = 65_536
 """Rows of a large result that are in memory at a time."""
 
+_WIDE_TYPES = ("string", "binary", "array")
+_WIDE_BYTES = 200
+"""What such a value may well take. Spark, which counts 20 bytes, wants to know which of two joined sides is smaller."""
+
+_GENERATED_ROWS = 1000
+"""What a generator may well make of a row, such as one of an array; Spark counts one."""
+
+_ROW_BYTES = 8
+"""What Spark adds for each row."""
+
 
 @dataclass(frozen=True)
 class FileInput:
@@ -119,10 +129,16 @@ class Frame:
             return Frame(self._runner, self.dataframe.select("*"), tag)
 
     def size_estimate(self) -> int:
-        """Bytes that the rows may take at most, as Spark estimates it before running anything."""
+        """Bytes that the rows may take, by Spark's estimate before running anything; rather too many than too few."""
         with self._runner.job(self._tag):
-            statistics = self.dataframe._jdf.queryExecution().optimizedPlan().stats()
-            return int(str(statistics.sizeInBytes()))
+            plan = self.dataframe._jdf.queryExecution().optimizedPlan()
+            jvm = self._runner.session._jvm
+            assert jvm is not None
+            generates = plan.containsPattern(jvm.org.apache.spark.sql.catalyst.trees.TreePattern.GENERATE())
+            size = int(str(plan.stats().sizeInBytes())) * (_GENERATED_ROWS if generates else 1)
+            rows = size // (_ROW_BYTES + int(plan.schema().defaultSize()))
+        wide = [field for field in self.dataframe.schema if field.dataType.typeName() in _WIDE_TYPES]
+        return size + rows * len(wide) * _WIDE_BYTES
 
     def pieces(self, directory: Path) -> Iterator[pa.Table]:
         """All rows in their order, by way of Parquet files in a new directory: never in memory as a whole."""

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from millpond.copy import OutputColumn, read, write
 from millpond.errors import MillpondError, SqlState
 from millpond.privileges import needs
 from millpond.relation import Column, Relation
 from millpond.result import Result
-from millpond.spark.runner import Frame
 from millpond.sql.dml import columns_query
 from millpond.sql.statements import Copy, Name, QueryTree
 from millpond.statements.execution import Execution
@@ -83,18 +81,9 @@ def _copy_to(execution: Execution, statement: Copy) -> Result:
     else:
         raise MillpondError(SqlState.FEATURE_NOT_SUPPORTED, "COPY TO STDOUT needs an output to write to")
     with execution.services.temporary_directory() as scratch:
-        rows = write(
-            _batches(execution.frame(bound), scratch), columns, target, said.options, execution.request.progress
-        )
+        pieces = execution.frame(bound).pieces(scratch)
+        rows = write(pieces, columns, target, said.options, execution.request.progress)
     return Result("COPY", rows_changed=rows)
-
-
-def _batches(frame: Frame, scratch: Path) -> Iterator[pa.Table]:
-    """A result by way of files, so that a large one is never in memory as a whole."""
-    frame.write(scratch)
-    for path in sorted(scratch.glob("*.parquet")):
-        for batch in pq.ParquetFile(path).iter_batches(TABLE_FILE_ROWS):
-            yield pa.Table.from_batches([batch])
 
 
 def _table_query(execution: Execution, statement: Copy) -> QueryTree:

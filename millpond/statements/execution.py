@@ -6,6 +6,7 @@ transaction sees and hands the text to Spark.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -15,7 +16,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.errors import InternalError, MillpondError, SqlState, closest, not_supported
 from millpond.pgcatalog.declarations import INFORMATION_SCHEMA, PG_CATALOG
 from millpond.pgcatalog.objects import DATABASE
 from millpond.privileges.authority import Authority
@@ -24,7 +25,7 @@ from millpond.privileges.reading import check_reads
 from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
 from millpond.run.statics import key_of
-from millpond.run.view import Answer
+from millpond.run.view import Answer, ContinuousView
 from millpond.server_settings import SERVER_VERSION
 from millpond.services import Held, Services
 from millpond.session_settings import SessionSettings
@@ -47,6 +48,10 @@ from millpond.view_reads import ViewRead, unchanged_answer
 
 Progress = Callable[[int, int], None]
 """Called now and then during long work with rows and bytes done so far."""
+
+VIEW_START_S = 30.0
+VIEW_LOOK_S = 0.01
+"""How long readers wait for a view that was just committed, and how often they look."""
 
 DEFAULT_USER = "millpond"
 """Who a session in this process is; a server's clients say who they are."""
@@ -347,7 +352,7 @@ class Execution:
 
     def view_answer(self, relation: Relation) -> Answer:
         """What a continuous view holds: everything acknowledged before now, or what it was a freshness ago."""
-        view = self.services.views.get(relation)
+        view = self._open_view(relation)
         recent = view.recent_answer(self._freshness_s(relation))
         if recent is not None:
             return recent
@@ -365,6 +370,21 @@ class Execution:
         finally:
             for release in held:
                 release()
+
+    def _open_view(self, relation: Relation) -> ContinuousView:
+        """A view that answers. A new one is visible a moment before it does; one that was dropped meanwhile is gone."""
+        deadline = time.monotonic() + VIEW_START_S
+        while True:
+            try:
+                return self.services.views.get(relation)
+            except InternalError:
+                current = self.services.catalog.snapshot.relation(relation.name)
+                if current is None or current.oid != relation.oid:
+                    message = f'relation "{relation.name}" does not exist'
+                    raise MillpondError(SqlState.UNDEFINED_TABLE, message) from None
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(VIEW_LOOK_S)
 
     def _freshness_s(self, view: Relation) -> float:
         """How old an answer may be."""

@@ -76,3 +76,10 @@ def test_a_failed_transaction_reads_nothing(counted: psycopg.Connection[tuple[ob
         assert errors(client.query(READ)) == ["25P02"]
         client.query("ROLLBACK")
         assert errors(client.query(READ)) == []
+
+
+def test_a_fatal_mistake_ends_the_connection(counted: psycopg.Connection[tuple[object, ...]], server: Served) -> None:
+    with RawClient.started(server.port) as client:
+        client.query(READ)
+        client.send(Parse("", READ), Bind("", "", (0, 0)))
+        assert errors(client.until()) == ["08P01"]

@@ -178,7 +178,7 @@ def _lie_about_length(random: Random, frames: list[bytes]) -> list[bytes]:
 
 def _cut(random: Random, frames: list[bytes]) -> list[bytes]:
     """A message ends early, and the next begins inside of it."""
-    return _changed(random, frames, lambda frame: frame[: random.randrange(len(frame))])
+    return _changed(random, frames, lambda frame: frame[: random.randrange(max(1, len(frame)))])
 
 
 def _shuffle(random: Random, frames: list[bytes]) -> list[bytes]:
@@ -246,7 +246,7 @@ def _changed(random: Random, frames: list[bytes], change: Callable[[bytes], byte
 
 def _flipped(random: Random, frame: bytes) -> bytes:
     changed = bytearray(frame)
-    for _ in range(random.randint(1, 4)):
+    for _ in range(random.randint(1, 4) if frame else 0):
         changed[random.randrange(len(changed))] = random.randrange(256)
     return bytes(changed)
 

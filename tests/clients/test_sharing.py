@@ -1,0 +1,83 @@
+"""Clients share one server: a large result does not fill its memory, a long query does not hold up short ones, and what
+is canceled is gone. MILLPOND_LARGE_ROWS sets how large (2,000,000 rows; memory is the same with 10,000,000)."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from millpond.wire.backend import CommandComplete
+from millpond.wire.frontend import Query
+from millpond.wire.startup import CancelRequest
+from tests.clients.conftest import Served
+from tests.clients.program import running
+from tests.clients.raw_client import RawClient
+
+LARGE_ROWS = int(os.environ.get("MILLPOND_LARGE_ROWS", "2000000"))
+GROWTH_BYTES_MAX = 200 << 20
+"""What a large result may take: the pieces on their way, and what Arrow and Python keep for the next ones."""
+
+ENDLESS = "SELECT count(*) FROM generate_series(1, 3000000) a, generate_series(1, 3000000) b"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT i, repeat('x', 100) AS filler FROM generate_series(1, {LARGE_ROWS}) t(i)",
+        f"COPY (SELECT i, repeat('x', 100) AS filler FROM generate_series(1, {LARGE_ROWS}) t(i)) TO STDOUT",
+    ],
+    ids=["SELECT", "COPY"],
+)
+def test_a_large_result_does_not_fit_itself_into_memory(tmp_path: Path, query: str) -> None:
+    with running("--pond", str(tmp_path / "pond"), log=tmp_path / "log") as program:
+        with RawClient.started(program.port) as client:
+            client.query(query.replace(str(LARGE_ROWS), "10000"))
+            before = most = program.memory_bytes
+            client.send(Query(query))
+            received = 0
+            # The rows are counted by their bytes: telling messages apart would take longer than sending them.
+            ended = CommandComplete(f"{query.split()[0]} {LARGE_ROWS}").encode()
+            last = b""
+            while ended not in last:
+                data = client.socket.recv(1 << 20)
+                assert data, (tmp_path / "log").read_text()[-2000:]
+                last = last[-100:] + data
+                received += len(data)
+                most = max(most, program.memory_bytes)
+        assert received > LARGE_ROWS * 100
+        print(f"{received >> 20} MB received, the server grew by {(most - before) >> 20} MB")
+        assert most - before < GROWTH_BYTES_MAX
+
+
+def test_a_long_query_does_not_hold_up_short_ones(shared_server: Served) -> None:
+    with RawClient.started(shared_server.port) as long, psycopg.connect(shared_server.url, autocommit=True) as short:
+        short.execute("CREATE TABLE briefly (a int)")
+        short.execute("INSERT INTO briefly VALUES (1), (2)")
+        short.execute("SELECT sum(a) FROM briefly").fetchall()
+        long.send(Query(ENDLESS))
+        time.sleep(1)
+        took = []
+        for _ in range(5):
+            started = time.monotonic()
+            assert short.execute("SELECT sum(a) FROM briefly").fetchall() == [(3,)]
+            took.append(time.monotonic() - started)
+        assert len(shared_server.pond.services.runner.session.sparkContext.statusTracker().getActiveJobsIds()) == 1
+        assert statistics.median(took) < 2
+        assert long.key is not None
+        with RawClient(shared_server.port) as canceling:
+            canceling.socket.sendall(CancelRequest(long.key.process, long.key.secret).encode())
+        _wait_for_no_jobs(shared_server, seconds=2)
+
+
+def _wait_for_no_jobs(served: Served, *, seconds: float) -> None:
+    """Spark works for nobody any more, soon enough."""
+    tracker = served.pond.services.runner.session.sparkContext.statusTracker()
+    deadline = time.monotonic() + seconds
+    while tracker.getActiveJobsIds():
+        assert time.monotonic() < deadline, "a canceled job goes on"
+        time.sleep(0.05)
