@@ -38,6 +38,8 @@ class _ChangeOn:
     def run(self, whole: set[str], by_column: list[tuple[set[str], tuple[str, ...]]]) -> None:
         if whole:
             letters, grantor = self._allowed(whole, acl_of(self.item))
+            if self.statement.revoke and isinstance(self.item, Relation):
+                self._check_column_rights(whole, letters)
             self.changed = replace(self.changed, acl=self._new(acl_of(self.item), grantor, letters))
             if self.statement.revoke and isinstance(self.changed, Relation):
                 # As in PostgreSQL, who revokes a privilege on the whole revokes it on each column too.
@@ -67,6 +69,13 @@ class _ChangeOn:
             text = f'{amount} privileges {verb} {done} for "{self.item.name}"'
             self.execution.notices.append(Notice(text, "WARNING"))
         return allowed, grantor
+
+    def _check_column_rights(self, wanted: set[str], allowed: set[str]) -> None:
+        """Raise, as PostgreSQL does, if the user has nothing to do with the columns that a REVOKE is about too."""
+        on_columns = set(acls.ALL["column"])
+        held = acls.held(acl_of(self.item), self.execution.authority.names) | allowed
+        if wanted & on_columns and not held & on_columns:
+            raise denied(self.item)
 
     def _says_all(self) -> bool:
         return any(privilege.name == "all" for privilege in self.statement.privileges)

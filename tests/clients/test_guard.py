@@ -6,10 +6,9 @@ the simple and by the extended protocol; after each the session answers as befor
 
 from __future__ import annotations
 
-import itertools
 import socket
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
@@ -75,15 +74,13 @@ NEEDLES = (CONTENT, "exception", "java.", "py4j", "org.apache", "traceback", "sp
 """What a message must not say, unless the client said it."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Trap:
     """A server, and what must not happen to its machine."""
 
     served: Served
     directory: Path
     listener: socket.socket
-    attempts: int = 0
-    _names: Iterator[int] = field(default_factory=itertools.count)
 
     @property
     def places(self) -> dict[str, str]:
@@ -155,7 +152,6 @@ def run(connection: pq.abc.PGconn, text: str, *, extended: bool) -> pq.abc.PGres
 
 def complaint(trap: Trap, connection: pq.abc.PGconn, text: str, *, extended: bool) -> str | None:
     """What is wrong with the answer to an attempt, if anything is."""
-    trap.attempts += 1
     result = run(connection, text, extended=extended)
     if result.status != pq.ExecStatus.FATAL_ERROR:
         return f"{text!r} was not refused: {pq.ExecStatus(result.status).name}"
