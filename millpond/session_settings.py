@@ -125,10 +125,18 @@ class SessionSettings(Settings):
             raise MillpondError(SqlState.ACTIVE_SQL_TRANSACTION, message)
 
 
+_RESERVED_PREFIXES = ("spark", "hive", "millpond")
+"""Whoever sets options of the engine means something that no client may do, and is told so."""
+
+
 def _own_setting(name: str) -> Setting:
     parts = name.split(".")
+    detail = None
     if not all(part.isidentifier() for part in parts):
         detail = "Custom parameter names must be two or more simple identifiers separated by dots."
+    elif parts[0] in _RESERVED_PREFIXES:
+        detail = f'"{parts[0]}" is a reserved prefix.'
+    if detail is not None:
         message = f'invalid configuration parameter name "{name}"'
         raise MillpondError(SqlState.INVALID_NAME, message, detail=detail)
     return Setting(name, "", "text", "The client's own.", scope="session")

@@ -101,6 +101,9 @@ class Objects:
     def superuser(self) -> bool:
         return self.authority.superuser
 
+    def relation(self, name: str) -> Relation | None:
+        return self.relations.get(name)
+
     @cached_property
     def own(self) -> tuple[CatalogRelation, ...]:
         """The pond's relations that the role may see, by name."""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
-from millpond import namespace
 from millpond.errors import MillpondError, SqlState
-from millpond.pgcatalog.objects import DATABASE, CatalogRelation, Objects, SessionFacts
+from millpond.pgcatalog.objects import DATABASE, DATABASE_OID, SCHEMAS, CatalogRelation, Objects, SessionFacts
 from millpond.pgcatalog.rows import Row, RowsOf
 from millpond.privileges.acl import LETTERS, PUBLIC, Acl, AclItem, parse_item
-from millpond.privileges.authority import Authority, Owned, acl_of
-from millpond.relation import Relation
+from millpond.privileges.authority import acl_of
+from millpond.privileges.inquiry import FUNCTIONS, answer
 
 _WORDS = {letter: word for word, letter in LETTERS.items()}
 _OF_COLUMNS = "arw"
-_OPTION = " WITH GRANT OPTION"
 
 
 # -- information_schema ------------------------------------------------------------------------------------------------
@@ -87,70 +86,27 @@ class PrivilegeFunctions:
         self._objects, self._find = objects, find
 
     def all(self) -> Mapping[str, Callable[..., object]]:
-        return {
-            "has_table_privilege": self._has_table_privilege,
-            "has_any_column_privilege": self._has_any_column_privilege,
-            "has_column_privilege": self._has_column_privilege,
-            "has_schema_privilege": self._has_schema_privilege,
-            "has_database_privilege": self._has_database_privilege,
-            "pg_has_role": self._has_role,
-            "mp_acl": self._exploded,
-        }
+        inquiries: dict[str, Callable[..., object]] = {name: partial(self._inquired, name) for name in FUNCTIONS}
+        return {**inquiries, "mp_acl": self._exploded}
 
-    def _has_table_privilege(self, *given: object) -> bool | None:
-        authority, (table, wanted) = self._asked(given, 2)
-        return self._has(authority, self._find(table), wanted, ())
-
-    def _has_any_column_privilege(self, *given: object) -> bool | None:
-        authority, (table, wanted) = self._asked(given, 2)
-        return self._has(authority, self._find(table), wanted, None)
-
-    def _has_column_privilege(self, *given: object) -> bool | None:
-        authority, (table, column, wanted) = self._asked(given, 3)
-        found = self._find(table)
-        if found is None:
-            return None
-        name = found.columns[column - 1].name if isinstance(column, int) else str(column)
-        return self._has(authority, found, wanted, (name,))
-
-    def _has(
-        self, authority: Authority, found: CatalogRelation | None, wanted: object, columns: tuple[str, ...] | None
-    ) -> bool | None:
-        """Whether one of the privileges is held; those of no column are of the whole, None is any column."""
-        if found is None:
-            return None
-        if found.relation is None:
-            return any(letter == "r" for letter, _ in _letters(wanted)) or authority.superuser
-        return any(_holds(authority, found.relation, letter, option, columns) for letter, option in _letters(wanted))
-
-    def _has_schema_privilege(self, *given: object) -> bool:
-        authority, (schema, wanted) = self._asked(given, 2)
-        is_public = schema in ("public", 2200)
-        if not is_public:
-            return authority.superuser or any(letter == "U" for letter, _ in _letters(wanted))
-        return self._holds_namespace(authority, namespace.PUBLIC_SCHEMA, wanted)
-
-    def _has_database_privilege(self, *given: object) -> bool:
-        authority, (_, wanted) = self._asked(given, 2)
-        return self._holds_namespace(authority, namespace.DATABASE, wanted)
-
-    def _holds_namespace(self, authority: Authority, key: namespace.NamespaceKey, wanted: object) -> bool:
-        item = self._objects.namespaces[key]
-        return any(_holds(authority, item, letter, option, ()) for letter, option in _letters(wanted))
-
-    def _has_role(self, *given: object) -> bool:
-        authority, (role, wanted) = self._asked(given, 2)
-        name = self._role_name(role)
-        words = {word.strip().upper() for word in str(wanted).split(",")}
-        return authority.has_role(name) if words <= {"USAGE"} else authority.may_become(name)
-
-    def _asked(self, given: tuple[object, ...], count: int) -> tuple[Authority, tuple[Any, ...]]:
-        """Of whom the question is: of the one that the first argument names, or of who asks."""
-        if len(given) == count:
-            return self._objects.authority, given
-        role = self._role_name(given[0])
-        own = self._objects.authority
-        return own if role == own.role else Authority.of(role, own.roles), given[1:]
+    def _inquired(self, function: str, *given: Any) -> bool | None:
+        """What a function answers. The catalogs know things by oids and know the system's own relations as well."""
+        count = FUNCTIONS[function][0]
+        who = [self._role_name(role) for role in given[:-count]]
+        item, *rest = given[-count:]
+        if function == "pg_has_role":
+            item = self._role_name(item)
+        elif function in _OF_NAMESPACES:
+            item = _OF_NAMESPACES[function].get(item, item)
+        else:
+            found = self._find(item)
+            if found is None:
+                return None
+            if found.relation is None:
+                return self._objects.superuser or "SELECT" in str(rest[-1]).upper()
+            item = found.oid
+        asked = who if who != [self._objects.user] else []
+        return answer(self._objects, self._objects.authority, function, [*asked, item, *rest])
 
     def _role_name(self, given: object) -> str:
         for name, oid in self._objects.role_oids.items():
@@ -173,26 +129,8 @@ class PrivilegeFunctions:
         return json.dumps(rows)
 
 
-def _letters(wanted: object) -> list[tuple[str, bool]]:
-    """The privileges of a list such as "SELECT, INSERT WITH GRANT OPTION"; whether each is wanted with the option."""
-    found = []
-    for word in str(wanted).split(","):
-        text = word.strip().upper()
-        name = text.removesuffix(_OPTION)
-        if name in ("REFERENCES", "TRIGGER", "MAINTAIN", "TEMP", "TEMPORARY"):
-            name = "TRUNCATE"  # nothing here needs them: who may empty a table may have them
-        if name not in LETTERS:
-            raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, f'unrecognized privilege type: "{word.strip()}"')
-        found.append((LETTERS[name], text.endswith(_OPTION)))
-    return found
-
-
-def _holds(authority: Authority, item: Owned, letter: str, option: bool, columns: tuple[str, ...] | None) -> bool:
-    if option:
-        grants = (one for one in acl_of(item) if one.grantee in authority.names)
-        return authority.owns(item) or any(letter in one.grantable for one in grants)
-    if columns is None:
-        return authority.may(letter, item)
-    if columns and isinstance(item, Relation):
-        return authority.may(letter, item, columns)
-    return letter in authority.holds(item)
+_OF_NAMESPACES: Mapping[str, Mapping[object, str]] = {
+    "has_schema_privilege": {oid: name for name, oid in SCHEMAS.items()},
+    "has_database_privilege": {DATABASE_OID: DATABASE},
+}
+"""Functions that take a schema or the database, and their oids."""

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from millpond.catalog import Catalog
@@ -124,7 +125,7 @@ class ViewStore:
         ]
         maintainer = self._maintainer(stream)
         if joinable:
-            self._tick(maintainer)
+            _attempt(maintainer.catch_up, maintainer.relation)
             return max(state.record.offsets[stream.oid] for state in joinable)
         return int(maintainer.stream.stats().end_tid)
 
@@ -300,17 +301,17 @@ class ViewStore:
                 asked, self._asked = self._asked, set()
                 maintainers = dict(self._maintainers)
             for oid, maintainer in maintainers.items():
-                pending = maintainer.pending()
                 if self._closing.is_set():
                     return
-                if pending >= self._chunk_rows or (pending and oid in asked):
-                    self._tick(maintainer)
-                else:
-                    _attempt(maintainer.compact, maintainer.relation)
+                _attempt(partial(self._keep_up, maintainer, asked=oid in asked), maintainer.relation)
 
-    @staticmethod
-    def _tick(maintainer: Maintainer) -> None:
-        _attempt(maintainer.catch_up, maintainer.relation)
+    def _keep_up(self, maintainer: Maintainer, *, asked: bool) -> None:
+        """A tick if there is enough to do, or somebody asked for one; else what can wait."""
+        pending = maintainer.pending()
+        if pending >= self._chunk_rows or (pending and asked):
+            maintainer.catch_up()
+        else:
+            maintainer.compact()
 
 
 def _attempt(action: Callable[[], None], stream: Relation) -> None:

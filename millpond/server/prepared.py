@@ -9,7 +9,6 @@ from millpond.errors import MillpondError, SqlState
 from millpond.oids import oid_of
 from millpond.result import ResultColumn
 from millpond.server.script import known_script, read_script
-from millpond.server.type_introspection import answerable
 from millpond.server.types import (
     BINARY_FORMAT,
     READ_AS_TEXT,
@@ -116,7 +115,6 @@ class Prepared:
 
 def prepare(name: str, text: str, oids: Sequence[int]) -> Prepared:
     """A statement prepared from its text; what is wrong with its syntax is found here."""
-    text, oids = answerable(text, oids)
     known = None if oids else known_script(text)
     if known is not None and len(known) == 1:
         return Prepared(name, text, known[0][0], (), known[0][1])
