@@ -106,9 +106,10 @@ class Prepared:
             ]
         if format != BINARY_FORMAT:
             raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, f"unsupported format code: {format}")
-        if oid in READ_AS_TEXT:
-            return [TypedText(None if value is None else text_of_binary(oid, value), declared) for value in values]
         sql_type = self._type(number, session)
+        sent = oid_of(sql_type) if declared is None else oid
+        if sent in READ_AS_TEXT:
+            return [TypedText(None if value is None else text_of_binary(sent, value), declared) for value in values]
         shown = to_text(from_binary(values, sql_type), sql_type).to_pylist()
         return [TypedText(text, declared if text is None else sql_type) for text in shown]
 

@@ -100,8 +100,6 @@ def _plain(target: SqlType) -> SqlType:
     """What a parameter is announced as: types that any client knows to send."""
     if target.is_array:
         return array_of(_plain(target.element))
-    if target.name == "oid":
-        return BIGINT
     return TEXT if is_text(target) or target.name in OBJECTS else target
 
 
