@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -80,6 +81,26 @@ def stop(session: SparkSession) -> None:
             context.stop()
 
 
+def _local_options(master: str) -> dict[str, str]:
+    """What goes for Spark in this process; a cluster has its own.
+
+    >>> _local_options("local[2]")["spark.master"], _local_options("spark://host:7077")
+    ('local[4]', {})
+    """
+    found = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
+    if found is None:
+        return {}
+    cores = (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
+    return {
+        # Tasks are not interrupted for others. A query is cut into as many as there are cores; there is room for twice
+        # as many, so that one that takes long does not hold up the short ones.
+        "spark.master": f"local[{2 * cores}]",
+        "spark.default.parallelism": str(cores),
+        # Others on this machine cannot talk to Spark's ports: it makes up a secret.
+        "spark.authenticate": "true",
+    }
+
+
 def _start_context(master: str, settings: Settings, scratch: Path) -> SparkContext:
     """Start Spark with its own output silenced: errors reach the user as SQL errors, the rest is noise."""
     for logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -87,12 +108,8 @@ def _start_context(master: str, settings: Settings, scratch: Path) -> SparkConte
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    configuration = (
-        SparkConf().setAppName("millpond").setMaster(master).setAll(list(options(settings, scratch).items()))
-    )
-    if master.startswith("local"):
-        # Others on this machine cannot talk to Spark's ports: it makes up a secret. A cluster has its own.
-        configuration.set("spark.authenticate", "true")
+    configuration = SparkConf().setAppName("millpond").setMaster(master)
+    configuration.setAll([*options(settings, scratch).items(), *_local_options(master).items()])
     level = settings.text("spark_log_level")
     gateway = None
     if SparkContext._gateway is None:

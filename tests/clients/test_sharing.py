@@ -22,7 +22,8 @@ LARGE_ROWS = int(os.environ.get("MILLPOND_LARGE_ROWS", "2000000"))
 GROWTH_BYTES_MAX = 200 << 20
 """What a large result may take: the pieces on their way, and what Arrow and Python keep for the next ones."""
 
-ENDLESS = "SELECT count(*) FROM generate_series(1, 3000000) a, generate_series(1, 3000000) b"
+ENDLESS = "SELECT sum(a % b) FROM generate_series(1, 2000000000) a, generate_series(1, 1000) b"
+"""As many tasks as there are cores, and each goes on for hours."""
 
 
 @pytest.mark.parametrize(
