@@ -44,7 +44,7 @@ SETTINGS: dict[str, Setting] = {
             "scratch_directory",
             "",
             "path",
-            "Where memory streams and readers' pieces live: /dev/shm if empty and there is one, else the pond itself.",
+            "Where memory streams and readers' copies live: /dev/shm if empty and there is one, else the pond itself.",
         ),
         Setting(
             "stream_capacity",

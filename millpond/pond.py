@@ -136,7 +136,7 @@ class Pond:
         except BaseException:
             stores.close()
             raise
-        views = ViewStore(self.path / "state", stores.catalog, stores.streams, runner, self._settings)
+        views = ViewStore(self.path / "state", self.scratch, stores.catalog, stores.streams, runner, self._settings)
         services = Services(stores.catalog, stores.tables, stores.streams, runner, views, self._settings, self.scratch)
         reopen(services)
         return services

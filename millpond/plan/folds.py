@@ -16,8 +16,11 @@ _ZERO = "CAST(0 AS DOUBLE)"
 
 
 def merged_moment(*, rows: str, means: tuple[str, str], products: str) -> str:
-    """The merge of a kept sum of products of distances from two means; for M2 both means are the same."""
-    part = f"NAMED_STRUCT('n', CAST({rows} AS DOUBLE), 'x', {means[0]}, 'y', {means[1]}, 'm', {products})"
+    """The merge of a kept sum of products of distances from two means; for M2 both means are the same.
+
+    A part from before a view began has NULLs, and counts as one without rows.
+    """
+    part = f"NAMED_STRUCT('n', CAST(COALESCE({rows}, 0) AS DOUBLE), 'x', {means[0]}, 'y', {means[1]}, 'm', {products})"
     start = f"NAMED_STRUCT('n', {_ZERO}, 'x', {_ZERO}, 'y', {_ZERO}, 'm', {_ZERO})"
     moved = "a['{0}'] + (b['{0}'] - a['{0}']) * b['n'] / (a['n'] + b['n'])"
     between = "(b['x'] - a['x']) * (b['y'] - a['y']) * a['n'] * b['n'] / (a['n'] + b['n'])"

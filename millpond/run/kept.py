@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from millpond.plan.pipelines import Grouping
 from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
 from millpond.run.merge import KeptParts, Merge, Texts
+from millpond.run.new_tuples import NewTuples
 from millpond.run.statics import Statics, key_of
 from millpond.spark.runner import Frame, Runner
 from millpond.state.parts import PartStore
@@ -161,17 +162,24 @@ class KeptState:
         schema = ", ".join(f"{column.name} {column.type}" for column in grouping.columns)
         keys = tuple(key.name for key in grouping.keys)
         kept = KeptParts(self.parts, parts, schema, keys, lambda source: f"SELECT {names} FROM {source}")
-        query = Merge(runner.buckets, Texts(f"state_{self.oid}"), grouping, kept, chunks, self.statics).query()
+        new = {stream: NewTuples.of(chunk) for stream, chunk in chunks.items()}
+        query = Merge(runner.buckets, Texts(f"state_{self.oid}"), grouping, kept, new, self.statics).query()
         return runner.frame(query.text, query.inputs, self.tag)
 
 
 def _merged_with(parts: Sequence[Part], chunk_rows: int) -> int:
-    """How many of the newest parts to merge with a chunk in the same job: the small ones, and those it outweighs."""
+    """How many of the newest parts to merge with a chunk in the same job: as in a binary counter, those that are not
+    larger than what is merged already.
+
+    >>> sizes = [Part("a", 900_000, 0), Part("b", 40_000, 0), Part("c", 20_000, 0)]
+    >>> _merged_with(sizes, 20_000), _merged_with(sizes, 10_000)
+    (2, 0)
+    """
     if sum(part.rows for part in parts) <= COLLECTED_ROWS_MAX:
         return len(parts)
-    merged = 0
+    merged, rows = 0, chunk_rows
     for part in reversed(parts):
-        if part.rows * 2 > chunk_rows:
+        if part.rows > rows:
             break
-        merged += 1
+        merged, rows = merged + 1, rows + part.rows
     return merged

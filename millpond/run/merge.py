@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from millpond.plan.pipelines import Grouping, StreamPipeline
+from millpond.run.new_tuples import NewTuples
 from millpond.run.statics import Statics, key_of
 from millpond.spark.runner import FileInput, Input, QueryInput, StateInput
 from millpond.sql.bind import BoundQuery
 from millpond.state.parts import PartStore
 from millpond.state.records import Part
-from millpond.stream import Chunk
 
 SMALL_ROWS_MAX = 200_000
 """Up to so many rows are merged in one task: a shuffle would take longer than the work."""
@@ -62,7 +62,7 @@ class Merge:
         texts: Texts,
         grouping: Grouping,
         kept: KeptParts,
-        chunks: Mapping[int, Chunk],
+        chunks: Mapping[int, NewTuples],
         statics: Statics,
     ) -> None:
         self._buckets, self._texts, self._grouping, self._kept, self._statics = buckets, texts, grouping, kept, statics
@@ -83,13 +83,13 @@ class Merge:
         together = f"SELECT /*+ COALESCE(1) */ * FROM ({union})" if self._small else union
         return QueryInput(self._grouping.merge_text(f"({together})"), self._inputs)
 
-    def _partial(self, pipeline: StreamPipeline, chunk: Chunk) -> str:
+    def _partial(self, pipeline: StreamPipeline, chunk: NewTuples) -> str:
         """The text of a stream pipeline over a chunk; what it reads is added to the inputs."""
-        paths = tuple(str(file.path) for file in chunk.files)
-        tids = (chunk.first, chunk.end) if chunk.is_cut else None
         given: dict[str, Input] = {key_of(static): self._statics[key_of(static)] for static in pipeline.statics}
         columns = pipeline.stream_columns
-        given[key_of(pipeline.stream)] = FileInput(paths, columns, is_stream=True, tids=tids, single=self._small)
+        given[key_of(pipeline.stream)] = FileInput(
+            chunk.paths, columns, is_stream=True, tids=chunk.tids, single=self._small
+        )
         names = {
             key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(given)
         }

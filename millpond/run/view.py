@@ -25,8 +25,9 @@ from millpond.plan.shared import Member, MemberId
 from millpond.relation import Relation
 from millpond.run.kept import Costs, KeptState
 from millpond.run.merge import KeptParts, Merge, Texts
+from millpond.run.new_tuples import LinkedChunks
 from millpond.run.statics import Statics
-from millpond.spark.runner import FileInput, Input, QueryInput, Runner
+from millpond.spark.runner import FileInput, Frame, Input, QueryInput, Runner
 from millpond.state.records import StateRecord, ViewRecord
 from millpond.stream import Chunk, StreamRelation
 
@@ -74,12 +75,14 @@ class ContinuousView:
     states: Mapping[str, KeptState]
     members: Mapping[str, Member]
     streams: Mapping[int, StreamRelation]
+    links: LinkedChunks
     error: MillpondError | None = None
     costs: Costs = field(default_factory=Costs)
     pins: Pins = field(default_factory=Pins)
     ask_for_tick: Callable[[int], None] = lambda _: None
     lock: threading.RLock = field(default_factory=threading.RLock)
     _answer: Answer | None = None
+    _query: tuple[str, Mapping[str, Input], Frame] | None = None
     _file: tuple[Answer, Path] | None = None
 
     def member_id(self, grouping: str) -> MemberId:
@@ -164,13 +167,22 @@ class ContinuousView:
         read = dict.fromkeys(reference.key for reference in self.plan.upper.relations)
         names = {key: self.texts.name("upper", place) for place, key in enumerate(read)}
         inputs = {name: _changeable(given[key]) for key, name in names.items()}
-        return runner.frame(self.texts.text(self.plan.upper, names), inputs, tag).collect()
+        return self._frame(runner, self.texts.text(self.plan.upper, names), inputs, tag).collect()
+
+    def _frame(self, runner: Runner, text: str, inputs: Mapping[str, Input], tag: str) -> Frame:
+        """The query, analysed: often it is the one of the last read, over folders that hold other files now."""
+        if self._query is not None and self._query[:2] == (text, inputs):
+            return self._query[2].again(tag)
+        frame = runner.frame(text, inputs, tag)
+        self._query = (text, inputs, frame)
+        return frame
 
     def _merged(self, runner: Runner, name: str, seen: _Seen) -> QueryInput:
         member = self.members[name]
         parts = seen.records[name].parts
         kept = KeptParts(self.states[name].parts, parts, member.schema, member.keys, member.select)
-        return Merge(runner.buckets, self.texts, member.grouping, kept, seen.chunks[name], self.statics).query()
+        new = {oid: self.links.linked(f"{name}-{oid}", chunk) for oid, chunk in seen.chunks[name].items()}
+        return Merge(runner.buckets, self.texts, member.grouping, kept, new, self.statics).query()
 
     # -- the answer as a file ------------------------------------------------------------------------------
 
@@ -183,13 +195,18 @@ class ContinuousView:
             if self._file is None or self._file[0] is not answer:
                 path = directory / f"view-{uuid.uuid4().hex}.parquet"
                 pq.write_table(answer.rows.rename_columns([c.name for c in self.relation.columns]), path)
-                self.forget_file()
+                self._forget_file()
                 self._file = (answer, path)
             path = self._file[1]
             return path, self.pins.pin(path)
 
-    def forget_file(self) -> None:
-        """Remove the file of the last answer once it is unused."""
+    def forget(self) -> None:
+        """Remove what the last read left, once it is unused."""
+        with self.lock:  # nobody computes an answer
+            self._forget_file()
+            self.links.remove()
+
+    def _forget_file(self) -> None:
         if self._file is not None:
             path = self._file[1]
             self.pins.when_unused(path, partial(path.unlink, missing_ok=True))

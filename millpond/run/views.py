@@ -18,6 +18,7 @@ from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
 from millpond.relation import Relation
 from millpond.run.kept import KeptState
 from millpond.run.maintainer import Maintainer
+from millpond.run.new_tuples import LinkedChunks
 from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
 from millpond.spark.runner import Input, Runner
@@ -54,9 +55,16 @@ class ViewStore:
     """All views and the states that they keep; safe to use from several threads."""
 
     def __init__(
-        self, directory: Path, catalog: Catalog, streams: StreamStore, runner: Runner, settings: Settings
+        self,
+        directory: Path,
+        scratch: Path,
+        catalog: Catalog,
+        streams: StreamStore,
+        runner: Runner,
+        settings: Settings,
     ) -> None:
-        self._directory, self._catalog, self._streams, self._runner = directory, catalog, streams, runner
+        self._directory, self._scratch = directory, scratch
+        self._catalog, self._streams, self._runner = catalog, streams, runner
         self._chunk_rows = settings.integer("view_chunk_rows")
         self._lock = threading.Lock()
         self._views: dict[int, ContinuousView] = {}
@@ -184,7 +192,8 @@ class ViewStore:
         error: MillpondError | None = None,
     ) -> ContinuousView:
         streams = {oid: self._streams.get(stream) for oid, stream in made.streams.items()}
-        view = ContinuousView(made.relation, made.plan, made.statics, record, states, members, streams, error)
+        links = LinkedChunks(self._scratch / f"view-{made.relation.oid}")
+        view = ContinuousView(made.relation, made.plan, made.statics, record, states, members, streams, links, error)
         view.ask_for_tick = self._ask_for_tick
         with self._lock:
             self._views[made.relation.oid] = view
@@ -238,8 +247,7 @@ class ViewStore:
         if view is None:
             return
         self._leave(view)
-        with view.lock:  # nobody computes an answer
-            view.forget_file()
+        view.forget()
 
     def _leave(self, view: ContinuousView) -> None:
         """Take a view out of its states; those that nobody else uses are removed."""

@@ -122,6 +122,12 @@ class Frame:
             if buckets:
                 number_buckets(directory)
 
+    def again(self, tag: str) -> Frame:
+        """The same query over what the folders among its inputs hold now."""
+        with self._runner.job(tag):
+            self.dataframe._jdf.queryExecution().analyzed().refresh()
+            return Frame(self._runner, self.dataframe.select("*"), tag)
+
     def size_estimate(self) -> int:
         """Bytes that the rows may take, by Spark's estimate before running anything; rather too many than too few."""
         with self._runner.job(self._tag):

@@ -18,7 +18,6 @@ from millpond.stream.disk import write_failure
 from millpond.stream.maintenance import Maintenance
 from millpond.stream.memory_segment import MemorySegment
 from millpond.stream.options import Tid, TidRange
-from millpond.stream.pieces import Pieces
 from millpond.stream.publication import InDoubtError, publish
 from millpond.stream.segment_file import with_arrival
 from millpond.stream.small_appends import AppendQueue, PendingAppend
@@ -139,9 +138,8 @@ class Committer:
 
     def _new_segment(self) -> MemorySegment:
         core, first_tid = self._core, self._core.ring.end_tid
-        pieces = Pieces(core.layout.pieces, core.disk, core.pins, first_tid)
         wal = Wal(core.disk, core.layout.log(first_tid), first_tid) if core.disk.durable else None
-        return MemorySegment(first_tid, pieces, wal)
+        return MemorySegment(first_tid, wal)
 
     def _seal(self) -> None:
         """Close the open segment: the next small append starts another."""

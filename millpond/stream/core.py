@@ -7,6 +7,7 @@ import threading
 import pyarrow as pa
 
 from millpond.errors import InternalError, MillpondError, SqlState
+from millpond.stream.copies import Copies
 from millpond.stream.disk import Disk
 from millpond.stream.followers import Followers
 from millpond.stream.layout import Layout
@@ -37,6 +38,7 @@ class StreamCore:
         self.disk = disk
         self.staging = Staging(disk, layout)
         self.pins = FilePins(disk)
+        self.copies = Copies(layout, disk, self.pins, self.limits)
         self.visible = threading.Lock()
         self.closed = False
         self.rate = RateMeter()
@@ -64,6 +66,5 @@ class StreamCore:
         if isinstance(segment, StoredFile):
             self.pins.remove_when_unused(segment.path)
             return
-        segment.pieces.retire()
         if segment.wal:
             self.disk.remove_or_warn(segment.wal.path)

@@ -39,9 +39,9 @@ class Layout:
         return self.root / "wal"
 
     @property
-    def pieces(self) -> Path:
-        """Copies, for readers, of the rows that are still in memory."""
-        return self.scratch / "pieces"
+    def copies(self) -> Path:
+        """Rows that were copied for one reader."""
+        return self.scratch / "copies"
 
     @property
     def intent(self) -> Path:
@@ -50,6 +50,10 @@ class Layout:
 
     def segment(self, first_tid: int, rows: int) -> Path:
         return self.segments / segment_name(first_tid, rows)
+
+    def copy(self, first_tid: int, rows: int, number: int) -> Path:
+        """One of several copies of the same rows."""
+        return self.copies / f"{first_tid:020d}-{rows}-{number}.parquet"
 
     def log(self, first_tid: int) -> Path:
         return self.wal / f"{first_tid:020d}.log"

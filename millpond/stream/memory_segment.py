@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from millpond.stream.options import Tid
-from millpond.stream.pieces import Pieces
 from millpond.stream.wal import Wal
+
+Batches: TypeAlias = Sequence[pa.RecordBatch]
 
 _FOLD_BATCHES = 64
 """This many batches become one: a batch of a row costs kilobytes, and a table of 65,536 batches takes long to build."""
@@ -20,11 +22,10 @@ class MemorySegment:
     `rows`, `size_bytes` and the batches change under the relation's lock of visible state only.
     """
 
-    def __init__(self, first_tid: Tid, pieces: Pieces, wal: Wal | None) -> None:
+    def __init__(self, first_tid: Tid, wal: Wal | None) -> None:
         self.first_tid = first_tid
         self.rows = 0
         self.size_bytes = 0
-        self.pieces = pieces
         self.wal = wal
         self._batches: list[pa.RecordBatch] = []
         self._unfolded = 0
@@ -43,6 +44,6 @@ class MemorySegment:
             self._batches[-_FOLD_BATCHES:] = folded.to_batches()
             self._unfolded = 0
 
-    def snapshot(self) -> Sequence[pa.RecordBatch]:
+    def snapshot(self) -> Batches:
         """The batches of now; they are never changed."""
         return tuple(self._batches)

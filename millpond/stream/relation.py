@@ -6,7 +6,7 @@ files first (`staged_append`) and then published (`publication`). Either way it 
 the commit lock, in one order for all, and becomes visible at once (`commit`), so a tuple is visible only when all
 before it are. A failed append never had tids, so there are no holes. Full open segments become files, and small
 files are merged (`maintenance`); the oldest are overwritten (`ring`). A reader holds a chunk, whose files nobody
-removes while it does (`pins`); rows that are still in memory are files to it as well (`pieces`).
+removes while it does (`pins`); rows that are still in memory are files to it as well (`copies`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ from millpond.stream.disk import Disk, write_failure
 from millpond.stream.followers import Follower, Followers
 from millpond.stream.layout import Layout
 from millpond.stream.maintenance import Maintenance
+from millpond.stream.memory_segment import Batches
 from millpond.stream.options import StreamOptions, StreamStats, Tid, TidRange
 from millpond.stream.pins import Hold
 from millpond.stream.recovery import Recovered, clear_scratch, recover
+from millpond.stream.ring import Segment
 from millpond.stream.segment_file import StoredFile, stored_schema
 from millpond.stream.staged_append import StagedAppend
 
@@ -79,7 +81,7 @@ class StreamRelation:
 
     @staticmethod
     def _prepare(disk: Disk, layout: Layout, schema: pa.Schema) -> Recovered:
-        clear_scratch(disk, [layout.pieces])
+        clear_scratch(disk, [layout.copies])
         if disk.durable:
             return recover(disk, layout, schema)
         clear_scratch(disk, [layout.segments, layout.staged])
@@ -106,12 +108,15 @@ class StreamRelation:
     def hold(self, first: int | None = None, end: int | None = None) -> Chunk:
         """Pin the tuples [first, end): by default all that the ring holds, every acknowledged one included."""
         self._core.pins.release_abandoned()
+        hold = self._core.pins.hold()
         try:
-            while (chunk := self._try_hold(first, end)) is None:
-                pass  # a segment that was in memory has just become a file
+            return self._pin(first, end, hold)
         except OSError as error:
+            hold.release()
             raise write_failure(self._core.name, error) from error
-        return chunk
+        except BaseException:
+            hold.release()
+            raise
 
     def follow(self, first: int | None = None) -> Follower:
         """Follow the stream from `first`, by default from its end: what is not read yet is not overwritten."""
@@ -183,41 +188,28 @@ class StreamRelation:
 
     # -- holding ---------------------------------------------------------------------------------------------
 
-    def _try_hold(self, first: int | None, end: int | None) -> Chunk | None:
-        """A chunk, or None if a memory segment of it was retired before its pieces were pinned."""
-        hold = self._core.pins.hold()
-        try:
-            chunk = self._pin(first, end, hold)
-        except BaseException:
-            hold.release()
-            raise
-        if chunk is None:
-            hold.release()
-        return chunk
-
-    def _pin(self, first: int | None, end: int | None, hold: Hold) -> Chunk | None:
+    def _pin(self, first: int | None, end: int | None, hold: Hold) -> Chunk:
         core = self._core
-        files: list[StoredFile] = []
         with core.visible:
             core.check_open()
             tids = self._resolve(first, end)
             hold.pin(core.layout.root)
             hold.pin(core.layout.scratch)
-            memory = []
-            for segment in core.ring.between(tids.first, tids.end):
-                if isinstance(segment, StoredFile):
-                    hold.pin(segment.path)
-                    files.append(segment)
-                else:
-                    memory.append((segment.pieces, segment.snapshot()))
-        for pieces, batches in memory:
-            pinned = pieces.pin(batches, hold)
-            if pinned is None:
-                return None
-            files += pinned
-        if end is None and files:
-            tids = TidRange(tids.first, max(tids.end, max(file.end_tid for file in files)))
-        return Chunk(core.schema, tids, _within(files, tids), hold)
+            segments = [self._pinned(segment, hold) for segment in core.ring.between(tids.first, tids.end)]
+        return Chunk(core.schema, tids, [self._file(segment, tids, hold) for segment in segments], hold)
+
+    @staticmethod
+    def _pinned(segment: Segment, hold: Hold) -> StoredFile | tuple[Tid, Batches]:
+        """A segment as it is now, whatever becomes of it."""
+        if isinstance(segment, StoredFile):
+            hold.pin(segment.path)
+            return segment
+        return segment.first_tid, segment.snapshot()
+
+    def _file(self, segment: StoredFile | tuple[Tid, Batches], tids: TidRange, hold: Hold) -> StoredFile:
+        if isinstance(segment, StoredFile):
+            return self._core.copies.of_file(segment, tids, hold)
+        return self._core.copies.of_memory(*segment, tids, hold)
 
     def _resolve(self, first: int | None, end: int | None) -> TidRange:
         """The tids asked for, after checking that the ring has them."""
@@ -241,9 +233,3 @@ class StreamRelation:
             detail=f"The stream holds tuples {ring.first_tid} to {ring.end_tid - 1}.",
             hint="Read the stream more often, or give it a larger capacity.",
         )
-
-
-def _within(files: list[StoredFile], tids: TidRange) -> list[StoredFile]:
-    """The files with a row of the range, in tid order."""
-    inside = [file for file in files if file.first_tid < tids.end and tids.first < file.end_tid]
-    return sorted(inside, key=lambda file: file.first_tid)

@@ -38,7 +38,7 @@ _FORMAT: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of consecutive rows: a segment, or a piece of one that is still in memory."""
+    """A file of consecutive rows: a segment, or a copy of some of its rows."""
 
     path: Path
     first_tid: Tid

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from millpond import MillpondError, Pond
+from millpond.plan import aggregates
 from millpond.run import views
 
 CALLS = (
@@ -125,3 +126,42 @@ def test_arrays_are_not_stored(pond: Pond, sql: str) -> None:
         pond.execute(sql)
     assert caught.value.sqlstate in ("0A000", "42804")
     assert pond.execute("SELECT table_name FROM information_schema.tables WHERE table_name = 'lists'").rowcount == 0
+
+
+def _calls_of_every_aggregate() -> list[str]:
+    two = {"min_by", "max_by", "corr"} | {
+        one.name for one in aggregates.TABLE if one.name.startswith(("regr", "covar"))
+    }
+    argument = {"bool_and": "v > 10", "bool_or": "v > 10", "every": "v > 10", "any_value": "k"}
+    ordered = {"mode": "", "percentile_cont": "0.5", "percentile_disc": "0.5"}
+    calls = []
+    for name in dict.fromkeys(one.name for one in aggregates.TABLE):
+        if name in ordered:
+            calls.append(f"{name}({ordered[name]}) WITHIN GROUP (ORDER BY v)")
+        else:
+            calls.append(f"{name}({'v, tid' if name in two else argument.get(name, 'v')})")
+    calls += [f"{one.name}(DISTINCT v)" for one in aggregates.DISTINCT_TABLE]
+    calls += ["array_agg(v ORDER BY v)", "string_agg(word, ',' ORDER BY word)", "count(*)", "avg(v::float8)"]
+    return list(dict.fromkeys(calls))
+
+
+def test_every_aggregate_of_a_view_that_joins_a_state_later(pond: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups that were there before have nothing of the new columns, which must count as nothing."""
+    monkeypatch.setattr(views, "READ_ALONG_ROWS_MAX", 0)
+    calls = _calls_of_every_aggregate()
+    outputs = ", ".join(f"{call} AS c{place}" for place, call in enumerate(calls))
+    pond.execute("CREATE STREAM s (k int, v int, word text)")
+    pond.execute("CREATE VIEW early AS SELECT k, min(word) AS low FROM s GROUP BY k")
+    pond.execute("INSERT INTO s VALUES (1, 5, 'a'), (1, 7, 'b'), (2, 1, 'a'), (3, NULL, NULL)")
+    pond.execute("SELECT * FROM early")
+    pond.execute(f"CREATE VIEW late AS SELECT k, {outputs} FROM s GROUP BY k")
+    for rows in ("(1, 10, 'c'), (2, 4, NULL)", "(1, 13, 'd'), (1, 4, 'e'), (2, 9, 'x'), (4, 2, 'y')"):
+        pond.execute(f"INSERT INTO s VALUES {rows}")
+        pond.execute("SELECT * FROM late")
+    assert ["early"] in pond.services.views.sharing(pond.services.views.all()[1]).values()
+    found = pond.execute("SELECT * FROM late ORDER BY k").fetchall()
+    assert [row[0] for row in found] == [1, 2, 4]
+    for place, call in enumerate(calls):
+        query = f"SELECT {call} FROM s WHERE tid >= 4 GROUP BY k ORDER BY k"
+        for row, (expected,) in zip(found, pond.execute(query), strict=True):
+            assert row[1 + place] == (pytest.approx(expected) if isinstance(expected, float) else expected), call
