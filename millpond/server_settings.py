@@ -75,6 +75,13 @@ SERVER_SETTINGS = (
         "A result that may be larger, by Spark's estimate, goes by way of files instead of memory.",
     ),
     Setting(
+        "copy_record_bytes_max",
+        256 << 20,
+        "bytes",
+        "A longer record that COPY reads is refused; beside one it holds some blocks of 8 MB in memory.",
+        minimum=1024,
+    ),
+    Setting(
         "copy_directory",
         "",
         "path",

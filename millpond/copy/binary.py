@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import BinaryIO
 
 import pyarrow as pa
 
+from millpond.copy.blocks import BLOCK_BYTES, check_record_size
 from millpond.copy.delimited import Layout
 from millpond.copy.delimited_output import OutputColumn
 from millpond.copy.failure import bad_file, in_row
@@ -40,10 +40,16 @@ def read_tables(file: BinaryIO, layout: Layout) -> Iterator[pa.Table]:
     """The file's rows as tables with the layout's columns."""
     source = _Source(file)
     _read_header(source)
-    unread, row = _read_rows(source, len(layout.columns)), 0
-    while rows := list(islice(unread, _ROWS_MAX)):
-        yield _table(rows, layout, row)
-        row += len(rows)
+    rows: list[tuple[bytes | None, ...]] = []
+    done = size_bytes = 0
+    for values in _read_rows(source, layout):
+        rows.append(values)
+        size_bytes += sum(len(value) for value in values if value is not None)
+        if len(rows) == _ROWS_MAX or size_bytes > BLOCK_BYTES:
+            yield _table(rows, layout, done)
+            done, size_bytes, rows = done + len(rows), 0, []
+    if rows:
+        yield _table(rows, layout, done)
 
 
 class _Source:
@@ -82,20 +88,23 @@ def _read_header(source: _Source) -> None:
     source.take(extension_bytes)
 
 
-def _read_rows(source: _Source, width: int) -> Iterator[tuple[bytes | None, ...]]:
+def _read_rows(source: _Source, layout: Layout) -> Iterator[tuple[bytes | None, ...]]:
+    width = len(layout.columns)
     while (count := source.int16()) != _END:
         if count != width:
             raise bad_file(f"row field count is {count}, expected {width}")
-        yield tuple(_read_value(source) for _ in range(width))
+        yield tuple(_read_values(source, layout))
 
 
-def _read_value(source: _Source) -> bytes | None:
-    length = source.int32()
-    if length == _NULL_LENGTH:
-        return None
-    if length < 0:
-        raise bad_file("invalid field size")
-    return source.take(length)
+def _read_values(source: _Source, layout: Layout) -> Iterator[bytes | None]:
+    size_bytes = 0
+    for _ in layout.columns:
+        length = source.int32()
+        if length < _NULL_LENGTH:
+            raise bad_file("invalid field size")
+        size_bytes += max(0, length)
+        check_record_size(size_bytes, layout.record_bytes_max)
+        yield None if length == _NULL_LENGTH else source.take(length)
 
 
 def _table(rows: Sequence[tuple[bytes | None, ...]], layout: Layout, row: int) -> pa.Table:

@@ -36,7 +36,13 @@ class Block:
     line_end: bytes
 
 
-def read_blocks(source: BinaryIO, options: CopyOptions, *, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
+def read_blocks(
+    source: BinaryIO,
+    options: CopyOptions,
+    *,
+    block_bytes: int = BLOCK_BYTES,
+    record_bytes_max: int = RECORD_BYTES_MAX,
+) -> Iterator[Block]:
     """The file's blocks in order; a byte order mark is skipped."""
     line, line_end = 1, b""
     rest = b""
@@ -49,17 +55,18 @@ def read_blocks(source: BinaryIO, options: CopyOptions, *, block_bytes: int = BL
             yield Block(data[:end], line, line_end)
             line += data.count(_LINE_ENDS[line_end], 0, end)
         rest = data[end:]
-        _check_record_size(rest)
+        check_record_size(len(rest), record_bytes_max)
     if rest:
         yield Block(rest, line, line_end)
 
 
-def _check_record_size(rest: bytes) -> None:
-    if len(rest) > RECORD_BYTES_MAX:
+def check_record_size(size_bytes: int, size_bytes_max: int) -> None:
+    """Refuse what would take too much memory."""
+    if size_bytes > size_bytes_max:
         raise MillpondError(
             SqlState.PROGRAM_LIMIT_EXCEEDED,
-            f"a record is longer than {RECORD_BYTES_MAX} bytes",
-            hint="Perhaps a quote is not closed.",
+            f"a record is longer than {size_bytes_max} bytes",
+            hint='Perhaps a quote is not closed; the setting "copy_record_bytes_max" is the limit.',
         )
 
 

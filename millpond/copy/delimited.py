@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pv
 
-from millpond.copy.blocks import Block
+from millpond.copy.blocks import RECORD_BYTES_MAX, Block
 from millpond.copy.failure import bad_file, in_column, in_line
 from millpond.copy.options import CopyOptions, applies
 from millpond.copy.records import END_MARKER, Field, Record, RecordError, read_records, unescaped
@@ -41,6 +41,7 @@ class Layout:
     options: CopyOptions
     relation: str
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    record_bytes_max: int = RECORD_BYTES_MAX
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ nearly all of the work, so parsing and writing overlap.
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from millpond.copy import binary, delimited, ndjson
-from millpond.copy.blocks import Block, read_blocks
+from millpond.copy.blocks import RECORD_BYTES_MAX, Block, read_blocks
 from millpond.copy.delimited import Layout, Parsed
 from millpond.copy.failure import bad_file, in_line
 from millpond.copy.options import CopyOptions
@@ -35,6 +37,7 @@ _THREADS_MAX = 4
 """More parsers than this outrun any writer."""
 
 _PARQUET_ROWS = 131_072
+_SPOOL_BYTES = 1 << 20
 
 
 class CopyReader:
@@ -69,20 +72,24 @@ class CopyReader:
 
     def _lines(self, file: BinaryIO) -> Iterator[pa.Table]:
         parse = ndjson.parse_block if self._layout.options.format == "ndjson" else delimited.parse_block
-        blocks = _data_blocks(read_blocks(file, self._layout.options), self._layout)
+        blocks = _data_blocks(self._blocks(file), self._layout)
         for block, parsed in _side_by_side(blocks, lambda block: parse(block, self._layout)):
             self._bytes += len(block.data)
             self.skipped += parsed.skipped
             yield parsed.table
 
+    def _blocks(self, file: BinaryIO) -> Iterator[Block]:
+        return read_blocks(file, self._layout.options, record_bytes_max=self._layout.record_bytes_max)
+
     def _parquet(self, file: BinaryIO) -> Iterator[pa.Table]:
-        try:
-            parquet = pq.ParquetFile(file)
-        except pa.ArrowInvalid as error:
-            raise bad_file(f"the file is not a Parquet file: {error}") from None
-        for batch in parquet.iter_batches(batch_size=_PARQUET_ROWS):
-            self._bytes += batch.nbytes
-            yield to_table(batch, self._layout.columns)
+        with _seekable(file) as whole:
+            try:
+                parquet = pq.ParquetFile(whole)
+            except pa.ArrowInvalid as error:
+                raise bad_file(f"the file is not a Parquet file: {error}") from None
+            for batch in parquet.iter_batches(batch_size=_PARQUET_ROWS):
+                self._bytes += batch.nbytes
+                yield to_table(batch, self._layout.columns)
 
 
 def read(
@@ -93,6 +100,7 @@ def read(
     progress: Progress | None = None,
     *,
     defaults: Mapping[str, Any] | None = None,
+    record_bytes_max: int = RECORD_BYTES_MAX,
 ) -> CopyReader:
     """The file's rows as tables with the given columns, which stand in the file's order.
 
@@ -100,7 +108,8 @@ def read(
     `defaults` holds the Arrow scalars for fields that equal the option DEFAULT.
     """
     _check_forced(options, columns)
-    return CopyReader(source, Layout(tuple(columns), options, relation_name, dict(defaults or {})), progress)
+    layout = Layout(tuple(columns), options, relation_name, dict(defaults or {}), record_bytes_max)
+    return CopyReader(source, layout, progress)
 
 
 def _check_forced(options: CopyOptions, columns: Sequence[Column]) -> None:
@@ -113,6 +122,18 @@ def _check_forced(options: CopyOptions, columns: Sequence[Column]) -> None:
                 raise MillpondError(
                     SqlState.INVALID_COLUMN_REFERENCE, f'{shown} column "{name}" not referenced by COPY'
                 )
+
+
+@contextmanager
+def _seekable(file: BinaryIO) -> Iterator[BinaryIO]:
+    """A file whose end can be read first; what a client sends goes to a file of its own for that."""
+    if file.seekable():
+        yield file
+        return
+    with tempfile.TemporaryFile() as whole:
+        shutil.copyfileobj(file, whole, _SPOOL_BYTES)
+        whole.seek(0)
+        yield whole
 
 
 @contextmanager

@@ -40,7 +40,9 @@ def _copy_from(execution: Execution, statement: Copy) -> Result:
     rows = 0
     marked = columns if said.options.default is not None else ()
     defaults = {column.name: execution.default_values(column, 1)[0] for column in marked}
-    blocks = read(source, columns, said.options, relation.name, execution.request.progress, defaults=defaults)
+    limit = execution.settings.integer("copy_record_bytes_max")
+    given = (source, columns, said.options, relation.name, execution.request.progress)
+    blocks = read(*given, defaults=defaults, record_bytes_max=limit)
     for block in _gathered(execution, relation, blocks):
         rows += block.num_rows
         if relation.kind == "stream":

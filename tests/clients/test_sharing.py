@@ -4,6 +4,7 @@ canceled is gone. MILLPOND_LARGE_ROWS sets how large (2,000,000 rows; memory is 
 from __future__ import annotations
 
 import os
+import statistics
 import time
 from pathlib import Path
 
@@ -54,21 +55,21 @@ def test_a_large_result_does_not_fit_itself_into_memory(tmp_path: Path, query: s
         assert most - before < GROWTH_BYTES_MAX
 
 
-def test_a_long_query_does_not_hold_up_what_needs_no_spark(shared_server: Served) -> None:
-    """It has both of Spark's threads. Others insert and read views meanwhile, and once it is canceled it is gone."""
+def test_a_long_query_does_not_hold_up_short_ones(shared_server: Served) -> None:
+    """It has all cores. Others insert, read views and run queries meanwhile, and once it is canceled it is gone."""
     with RawClient.started(shared_server.port) as long, psycopg.connect(shared_server.url, autocommit=True) as short:
         short.execute("CREATE STREAM briefly (a int)")
-        short.execute("CREATE STREAM meanwhile (a int)")
         short.execute("CREATE VIEW brief AS SELECT count(*) AS n FROM briefly")
-        assert short.execute("SELECT * FROM brief").fetchall() == [(0,)]
+        assert short.execute("SELECT n + 1 FROM brief").fetchall() == [(1,)]
         long.send(Query(ENDLESS))
         time.sleep(1)
-        started = time.monotonic()
-        for number in range(10):
-            short.execute("INSERT INTO meanwhile VALUES (%s)", [number])
-            assert short.execute("SELECT * FROM brief").fetchall() == [(0,)]
-            short.execute("SHOW timezone")
-        assert time.monotonic() - started < 5
+        took = []
+        for number in range(5):
+            started = time.monotonic()
+            short.execute("INSERT INTO briefly VALUES (%s)", [number])
+            assert short.execute("SELECT n + 1 FROM brief").fetchall() == [(number + 2,)]
+            took.append(time.monotonic() - started)
+        assert statistics.median(took) < 2
         assert long.key is not None
         with RawClient(shared_server.port) as canceling:
             canceling.socket.sendall(CancelRequest(long.key.process, long.key.secret).encode())

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from millpond.copy import CSV, CopyOptions, blocks, read
+from millpond.copy import CSV, CopyOptions, binary, blocks, read
 from millpond.errors import MillpondError
 from millpond.relation import Column
 from millpond.types import BIGINT, BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, numeric, varchar
@@ -267,3 +267,35 @@ def test_reading_can_be_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert next(tables).num_rows
     assert isinstance(tables, Generator)
     tables.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "data"),
+    [
+        (CSV, b'1,"' + b"x" * 9_000_000),
+        (CopyOptions("binary"), binary.SIGNATURE + bytes(8) + b"\0\2\0\0\0\4" + bytes(4) + b"\x7f\xff\xff\xff"),
+    ],
+    ids=["csv", "binary"],
+)
+def test_a_record_that_would_not_fit_into_memory(options: CopyOptions, data: bytes) -> None:
+    columns = [Column("a", INTEGER), Column("b", TEXT)]
+    with pytest.raises(MillpondError) as caught:
+        list(read(io.BytesIO(data), columns, options, "t", record_bytes_max=1 << 20))
+    assert caught.value.sqlstate == "54000"
+    assert caught.value.message == "a record is longer than 1048576 bytes"
+
+
+def test_parquet_from_a_client_need_not_be_seekable(tmp_path: Path) -> None:
+    rows = pa.table({"a": pa.array([1, 2], pa.int32())})
+    pq.write_table(rows, tmp_path / "a.parquet")
+
+    class Sent(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+        def seek(self, *_: int) -> int:
+            raise io.UnsupportedOperation("seek")
+
+    options = CopyOptions("parquet")
+    (table,) = read(Sent((tmp_path / "a.parquet").read_bytes()), [Column("a", INTEGER)], options, "t")
+    assert table == rows
