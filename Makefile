@@ -22,7 +22,7 @@ check: setup ## format, lint, types, and the tests that need no Java: under a mi
 	@$(RUN) ruff format --check .
 	@$(RUN) ruff check .
 	@$(RUN) mypy
-	@$(RUN) pytest -q tests/unit millpond --ignore=millpond/spark
+	@$(RUN) pytest -q -n auto tests/unit millpond --ignore=millpond/spark
 
 bench: setup ## a benchmark (NAME=ingest, aim-views, simple-view, tpch or serve, ARGS="--scale 0.1")
 	@$(RUN) millpond bench $(or $(NAME),ingest) $(ARGS)
