@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections import Counter
@@ -120,8 +119,9 @@ def test_run_ends_by_itself_with_a_summary(pond: FakePond, capsys: pytest.Captur
 def test_ctrl_c_ends_it_well(pond: FakePond, capsys: pytest.CaptureFixture[str]) -> None:
     def press() -> None:
         assert pond.asked.wait(10)
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.pthread_kill(waiting, signal.SIGINT)
 
+    waiting = threading.get_ident()
     threading.Thread(target=press).start()
     assert run_demo(60) == 0
     assert "rows/s." in capsys.readouterr().out
