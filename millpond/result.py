@@ -154,7 +154,8 @@ class Result:
     def _rows(self) -> pa.Table:
         if self._table is None:
             if self._rest is not None:
-                self._table = pa.concat_tables([self._no_rows(), *self._rest])
+                pieces = list(self._rest)
+                self._table = pa.concat_tables(pieces) if pieces else self._no_rows()
             elif self._frame is not None:
                 self._table = self._conform(self._frame.collect())
             else:

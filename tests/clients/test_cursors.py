@@ -155,3 +155,13 @@ def test_sqlalchemy_streams(shared_server: Served) -> None:
         result = connection.execution_options(yield_per=100).execute(numbers)
         assert sum(row.n for row in result) == 500_500
     engine.dispose()
+
+
+def test_a_cursor_over_a_view_whose_columns_are_never_null(connection: Connection) -> None:
+    connection.execute("CREATE STREAM counted (k int)")
+    connection.execute("CREATE VIEW counts AS SELECT k, count(*) AS n FROM counted GROUP BY k")
+    connection.execute("INSERT INTO counted VALUES (1), (1), (2)")
+    with connection.transaction():
+        connection.execute("DECLARE few CURSOR FOR SELECT * FROM counts")
+        assert sorted(connection.execute("FETCH 5 FROM few").fetchall()) == [(1, 2), (2, 1)]
+        assert connection.execute("FETCH 5 FROM few").fetchall() == []

@@ -44,7 +44,7 @@ def test_types_of_parameters_are_found(shared_server: Served, connection: object
     with RawClient.started(shared_server.port) as client:
         answers = client.exchange(Parse("", text), Describe(b"S", ""), Sync())
     [parameters] = [answer for answer in answers if isinstance(answer, ParameterDescription)]
-    assert parameters.types == (20, 25, 16, 21)
+    assert parameters.types == (26, 25, 16, 21)
 
 
 def test_type_information(connection: psycopg.Connection[tuple[object, ...]]) -> None:
