@@ -166,7 +166,7 @@ def test_settings_by_argument_environment_and_set(
     with millpond.connect(tmp_path / "p", master="local[2]", stream_capacity=99) as pond:
         pond.execute("CREATE STREAM s (a int)")
         assert pond.execute("SELECT capacity FROM millpond_streams").fetchall() == [(99,)]
-        assert pond.execute("SHOW statement_timeout").fetchall() == [("5000",)]
+        assert pond.execute("SHOW statement_timeout").fetchall() == [("5s",)]
         pond.execute("SET statement_timeout = 0")
         assert pond.execute("SHOW statement_timeout").fetchall() == [("0",)]
     with pytest.raises(MillpondError, match='unrecognized configuration parameter "stream_capcity"'):
