@@ -10,7 +10,7 @@ import re
 import signal
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO, TextIO
@@ -25,6 +25,7 @@ from millpond.shell.table import Format, render
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+_WAIT_S = 0.5
 _COPY_FROM_STDIN = re.compile(r"copy\b.*\bfrom\s+stdin\b", re.IGNORECASE | re.DOTALL)
 _COPY_TO_STDOUT = re.compile(r"copy\b.*\bto\s+stdout\b", re.IGNORECASE | re.DOTALL)
 
@@ -87,7 +88,7 @@ class Shell:
         """Run one statement to its end; Ctrl-C meanwhile cancels it, which makes it end with an error."""
         with progress_bar(self._err) as progress, _on_ctrl_c(self._cancel):
             run = self.backend.execute
-            answer = self._worker.submit(run, sql, stdin=stdin, stdout=stdout, progress=progress).result()
+            answer = _result(self._worker.submit(run, sql, stdin=stdin, stdout=stdout, progress=progress))
         for notice in answer.notices:
             self.say(render_notice(notice))
         if self.on_definition and answer.tag.startswith(("CREATE", "DROP", "ALTER")):
@@ -166,6 +167,13 @@ class _Lines(io.RawIOBase):
         target[:count] = self._rest[:count]
         self._rest = self._rest[count:]
         return count
+
+
+def _result(future: Future[Answer]) -> Answer:
+    """What a future gives. A Ctrl-C that comes just before a wait begins does not end it, so none is long."""
+    while not future.done():
+        wait([future], timeout=_WAIT_S)
+    return future.result()
 
 
 @contextmanager
