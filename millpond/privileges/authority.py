@@ -1,11 +1,8 @@
-"""What one role may do, by one state of the catalog: the privileges it holds, what it owns, what it sees.
-
-`visible` and `acl_of` are for whoever shows the catalog to clients.
-"""
+"""What one role may do, by one state of the catalog: the privileges it holds, what it owns, what it sees."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -109,12 +106,6 @@ def acl_of(item: Owned) -> Acl:
     """The access list of an object, also if nobody changed it yet."""
     kind: acls.Securable = "relation" if isinstance(item, Relation) else item.kind
     return acls.default_acl(kind, item.owner) if item.acl is None else item.acl
-
-
-def visible(state: CatalogState, role: str) -> Iterable[Relation]:
-    """The relations that a role may know of, in the order of their names."""
-    authority = Authority.of(role, state.roles)
-    return [state.relations[name] for name in sorted(state.relations) if authority.may_see(state.relations[name])]
 
 
 def with_rights_of(old: Relation, new: Relation) -> Relation:

@@ -214,9 +214,13 @@ class ViewStore:
 
     # -- using ---------------------------------------------------------------------------------------------
 
-    def get(self, relation: Relation) -> ContinuousView:
+    def find(self, relation: Relation) -> ContinuousView | None:
+        """A view, if it is open."""
         with self._lock:
-            view = self._views.get(relation.oid)
+            return self._views.get(relation.oid)
+
+    def get(self, relation: Relation) -> ContinuousView:
+        view = self.find(relation)
         if view is None:
             raise InternalError(f'view "{relation.name}" is not open')
         return view

@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from millpond.errors import InternalError, MillpondError, SqlState, closest, not_supported
+from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.pgcatalog.declarations import INFORMATION_SCHEMA, PG_CATALOG
 from millpond.pgcatalog.objects import DATABASE
 from millpond.privileges.authority import Authority
@@ -373,18 +373,15 @@ class Execution:
 
     def _open_view(self, relation: Relation) -> ContinuousView:
         """A view that answers. A new one is visible a moment before it does; one that was dropped meanwhile is gone."""
-        deadline = time.monotonic() + VIEW_START_S
-        while True:
-            try:
-                return self.services.views.get(relation)
-            except InternalError:
-                current = self.services.catalog.snapshot.relation(relation.name)
-                if current is None or current.oid != relation.oid:
-                    message = f'relation "{relation.name}" does not exist'
-                    raise MillpondError(SqlState.UNDEFINED_TABLE, message) from None
-                if time.monotonic() > deadline:
-                    raise
-            time.sleep(VIEW_LOOK_S)
+        views, deadline = self.services.views, time.monotonic() + VIEW_START_S
+        while (view := views.find(relation)) is None:
+            current = self.services.catalog.snapshot.relation(relation.name)
+            if current is None or current.oid != relation.oid:
+                raise MillpondError(SqlState.UNDEFINED_TABLE, f'relation "{relation.name}" does not exist')
+            if time.monotonic() > deadline:
+                return views.get(relation)
+            self.state.interrupt.sleep(VIEW_LOOK_S)
+        return view
 
     def _freshness_s(self, view: Relation) -> float:
         """How old an answer may be."""
