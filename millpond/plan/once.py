@@ -16,7 +16,7 @@ from millpond.plan.ctes import unfold_streams
 from millpond.plan.pipelines import SplitPlan, relations_read
 from millpond.plan.rules import check_one_stream, check_rows
 from millpond.plan.split import split
-from millpond.plan.trees import is_raw, raw_items, streams_in
+from millpond.plan.trees import is_raw, raw_items, raw_stream, streams_in
 from millpond.relation import Relation
 from millpond.sql.bind import BoundQuery, RelationRef
 from millpond.sql.constants import put_constants
@@ -65,7 +65,15 @@ def plan_once(bound: BoundQuery) -> OncePlan:
         if refused.sqlstate is not SqlState.FEATURE_NOT_SUPPORTED:
             raise
         streams = {stream.oid: stream for stream in streams_in(query.tree)}
-        return Gathered(query, tuple(streams.values()), refused.message.removesuffix(" in a continuous view"))
+        return Gathered(query, tuple(streams.values()), _reason(tree, refused))
+
+
+def _reason(tree: exp.Expr, refused: MillpondError) -> str:
+    """Why tuples have to be kept, in the words of the rule that a view would break."""
+    if is_raw(tree):
+        breaker = "ORDER BY" if tree.args.get("order") is not None else "the query"
+        return f'{breaker} needs all rows of the stream "{raw_stream(tree).name}", which nothing groups'
+    return refused.message.removesuffix(" in a continuous view").replace("a continuous view must", "the query does not")
 
 
 def _of_one_moment(bound: BoundQuery) -> BoundQuery:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 import uuid
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -57,12 +58,13 @@ class FlowingQuery:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def _rows(self, taken: SharedChunk) -> Iterator[pa.Table]:
+        started = time.perf_counter()
         try:
             frame = self._frame(self._links.linked("new", taken.chunk))
-            if frame.size_estimate() <= COLLECTED_BYTES_MAX:
-                yield frame.collect()
-            else:
-                yield from frame.pieces(self.directory / uuid.uuid4().hex)
+            few = frame.size_estimate() <= COLLECTED_BYTES_MAX
+            pieces = [frame.collect()] if few else frame.pieces(self.directory / uuid.uuid4().hex)
+            self.scans.costs.stream_s += time.perf_counter() - started
+            yield from pieces
         finally:
             taken.release()
 

@@ -37,7 +37,6 @@ class StreamQuery:
         self._texts = Texts(f"query_{directory.name.replace('-', '_')}")
         self._states = {grouping.name: self._state(grouping) for grouping in plan.groupings}
         self._rest: dict[int, SharedChunk] = {}
-        self.stream_s = 0.0
 
     def read(self) -> None:
         """Take all chunks, until the streams have ended. The last ones, whose end is known, wait for the answer."""
@@ -78,7 +77,7 @@ class StreamQuery:
         for state in self._states.values():
             if oid in state.record.offsets:
                 state.show(state.absorb(self._runner, oid, taken.chunk))
-        self.stream_s += time.perf_counter() - started
+        self._scans.costs.stream_s += time.perf_counter() - started
 
     def _merged(self, name: str) -> QueryInput:
         state = self._states[name]

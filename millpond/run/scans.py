@@ -27,7 +27,8 @@ class Pace:
 
 @dataclass
 class ScanCosts:
-    """What scans did, for EXPLAIN ANALYZE. Lags are of tuples that arrived while the query ran."""
+    """What scans did, and how long their chunks were worked on, for EXPLAIN ANALYZE. Lags are of tuples that arrived
+    while the query ran."""
 
     measure_lag: bool = False
     chunks: int = 0
@@ -36,6 +37,7 @@ class ScanCosts:
     lag_us_max: int = 0
     lag_us_sum: int = 0
     lag_tuples: int = 0
+    stream_s: float = 0.0
 
     def add(self, scan: StreamScan, taken: SharedChunk) -> None:
         self.chunks += 1
