@@ -44,7 +44,8 @@ class Costs:
 
 @dataclass
 class KeptState:
-    """One state. `statics` is what the first of its views reads below its grouping besides the streams.
+    """One state. `statics` is what the first of its views reads below its grouping besides the streams, `tag` names its
+    Spark jobs.
 
     `lock` guards what readers and members see; `tick_lock` is held while parts are made, until they are shown.
     """
@@ -56,15 +57,15 @@ class KeptState:
     parts: PartStore
     followers: Mapping[int, Follower]
     repeated: RepeatedQuery
+    tag: str = ""
     costs: Costs = field(default_factory=Costs)
     lock: threading.RLock = field(default_factory=threading.RLock)
     tick_lock: threading.Lock = field(default_factory=threading.Lock)
     strikes: int = 0
     closed: bool = False
 
-    @property
-    def tag(self) -> str:
-        return f"millpond-state-{self.oid}"
+    def __post_init__(self) -> None:
+        self.tag = self.tag or f"millpond-state-{self.oid}"
 
     # -- members -------------------------------------------------------------------------------------------
 
@@ -137,8 +138,8 @@ class KeptState:
             gone = self.record.names() - record.names()
             # A view may have joined or left since the version was made.
             self.record = replace(record, columns_made=self.shared.columns_made)
-            for stream, offset in record.offsets.items():
-                self.followers[stream].advance(offset)
+            for stream, follower in self.followers.items():
+                follower.advance(record.offsets[stream])
             self.strikes = 0
         self.parts.remove(gone)
 
@@ -163,9 +164,13 @@ class KeptState:
         schema = ", ".join(f"{column.name} {column.type}" for column in grouping.columns)
         keys = tuple(key.name for key in grouping.keys)
         kept = KeptParts(self.parts, parts, schema, keys, lambda source: f"SELECT {names} FROM {source}")
-        texts = Texts(f"state_{self.oid}")
+        texts = Texts(_name(self.tag))
         query = Merge(runner.buckets, texts, self.repeated, grouping, kept, chunks, self.statics).query()
         return self.repeated.frame(runner, query.text, query.inputs, self.tag)
+
+
+def _name(tag: str) -> str:
+    return tag.replace("-", "_")
 
 
 def _merged_with(parts: Sequence[Part], chunk_rows: int) -> int:

@@ -90,22 +90,15 @@ class Merge:
         """The text of a stream pipeline over a chunk; what it reads is added to the inputs."""
         given: dict[str, Input] = {key_of(static): self._statics[key_of(static)] for static in pipeline.statics}
         columns = pipeline.stream_columns
-        tids = (chunk.first, chunk.end) if chunk.is_cut else None
+        new = self._repeated.new_tuples(self._texts.name(self._grouping.name, pipeline.stream.oid), chunk)
         given[key_of(pipeline.stream)] = FileInput(
-            self._chunk_paths(pipeline, chunk), columns, is_stream=True, tids=tids, single=self._small
+            new.paths, columns, is_stream=True, tids=new.tids, single=self._small
         )
         names = {
             key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(given)
         }
         self._inputs.update({names[key]: one for key, one in given.items()})
         return self._texts.text(pipeline, names)
-
-    def _chunk_paths(self, pipeline: StreamPipeline, chunk: Chunk) -> tuple[str, ...]:
-        """A chunk that is cut, which is rare, stays where it is: a query with other tids is another query."""
-        if chunk.is_cut:
-            return tuple(str(file.path) for file in chunk.files)
-        files = {file.path.name: file.path for file in chunk.files}
-        return (self._repeated.folder(self._texts.name(self._grouping.name, pipeline.stream.oid), files),)
 
     def _kept_sources(self) -> list[str]:
         """The parts: those with buckets as they are, so that merging them needs no shuffle, and the others."""

@@ -9,7 +9,9 @@ import weakref
 from collections.abc import Mapping
 from pathlib import Path
 
+from millpond.run.new_tuples import NewTuples
 from millpond.spark.runner import Frame, Input, Runner
+from millpond.stream import Chunk
 
 
 class RepeatedQuery:
@@ -29,6 +31,13 @@ class RepeatedQuery:
         for link_name, path in files.items():
             (folder / link_name).symlink_to(path)
         return str(folder)
+
+    def new_tuples(self, name: str, chunk: Chunk) -> NewTuples:
+        """A chunk in the folder of that name. A cut one, which is rare, stays where it is: a query with other tids is
+        another query."""
+        if chunk.is_cut:
+            return NewTuples.of(chunk)
+        return NewTuples(chunk.rows, (self.folder(name, {file.path.name: file.path for file in chunk.files}),), None)
 
     def frame(self, runner: Runner, text: str, inputs: Mapping[str, Input], tag: str) -> Frame:
         """The query, analysed: often it is that of the last time, over folders that hold other files now."""
