@@ -188,7 +188,8 @@ class Portal:
         return encode_rows(self._piece.slice(0, count), self._columns, self._formats)
 
     def _next_piece(self) -> None:
-        if self._rows_sent:
+        assert self._result is not None
+        if self._rows_sent and self._result.table is None:
             self._client.outbox.flush()  # the next may be long in coming
         piece = next(self._pieces, None)
         if piece is None:
