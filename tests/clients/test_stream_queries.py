@@ -32,13 +32,11 @@ def test_an_aggregate_has_what_another_client_copied_meanwhile(shared_server: Se
     copied = "".join(f"{n}\n" for n in range(1000))
 
     def copy() -> None:
-        with psycopg.connect(shared_server.url, autocommit=True) as writer, writer.cursor() as cursor:
-            with cursor.copy(f"COPY {stream} FROM STDIN (COMMIT_ROWS 100)") as into:
-                into.write(copied)
-            with pytest.raises(psycopg.errors.ActiveSqlTransaction), writer.transaction():
-                cursor.execute("SELECT 1")
-                with cursor.copy(f"COPY {stream} FROM STDIN (COMMIT_ROWS 100)") as into:
-                    into.write(copied)
+        with (
+            psycopg.connect(shared_server.url, autocommit=True) as writer,
+            writer.cursor().copy(f"COPY {stream} FROM STDIN (COMMIT_ROWS 100)") as into,
+        ):
+            into.write(copied)
 
     with psycopg.connect(shared_server.url, autocommit=True) as connection:
         connection.execute("SET session_timeout = '2s'; SET stream_start = 'latest'")
@@ -46,6 +44,18 @@ def test_an_aggregate_has_what_another_client_copied_meanwhile(shared_server: Se
         writer.start()
         assert connection.execute(f"SELECT count(*), sum(n) FROM {stream}").fetchall() == [(1000, 499_500)]
         writer.join()
+
+
+@pytest.mark.parametrize(
+    ("target", "sqlstate"),
+    [("{stream} FROM STDIN (COMMIT_ROWS 100)", "25001"), ("{stream} FROM STDIN (COMMIT_ROWS 0)", "22023")],
+)
+def test_what_copies_cannot_come_in_pieces(shared_server: Served, stream: str, target: str, sqlstate: str) -> None:
+    with psycopg.connect(shared_server.url) as connection:
+        connection.execute("SELECT 1")
+        with pytest.raises(psycopg.Error) as caught, connection.cursor().copy("COPY " + target.format(stream=stream)):
+            pass
+        assert caught.value.sqlstate == sqlstate
 
 
 def test_a_query_that_waits_for_its_stream_can_be_canceled(shared_server: Served, stream: str) -> None:
