@@ -13,11 +13,12 @@ WAIT_STEP_S = 0.1
 
 
 class Follower:
-    """One reader's position: the next tuple that it will read."""
+    """One reader's position: the next tuple that it will read. `on_arrival` is called when there may be one."""
 
-    def __init__(self, followers: Followers, position: Tid) -> None:
+    def __init__(self, followers: Followers, position: Tid, on_arrival: Callable[[], None] | None = None) -> None:
         self._followers = followers
         self.position = position
+        self.on_arrival = on_arrival
 
     def advance(self, position: int) -> None:
         """Say that everything before `position` was read and may be overwritten."""
@@ -39,8 +40,8 @@ class Followers:
         self.on_full: Callable[[], None] | None = None
         self.waits = 0
 
-    def add(self, position: int) -> Follower:
-        follower = Follower(self, Tid(position))
+    def add(self, position: int, on_arrival: Callable[[], None] | None = None) -> Follower:
+        follower = Follower(self, Tid(position), on_arrival)
         with self._changed:
             self._followers.add(follower)
         return follower
@@ -53,6 +54,12 @@ class Followers:
     def moved(self) -> None:
         with self._changed:
             self._changed.notify_all()
+
+    def arrived(self) -> None:
+        """Tell those who want to know that there are new tuples; what they do then must take no time."""
+        for follower in self._followers.copy():
+            if follower.on_arrival is not None:
+                follower.on_arrival()
 
     @property
     def floor(self) -> Tid | None:

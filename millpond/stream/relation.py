@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from millpond.stream.layout import Layout
 from millpond.stream.maintenance import Maintenance
 from millpond.stream.memory_segment import Batches
 from millpond.stream.options import StreamOptions, StreamStats, Tid, TidRange
+from millpond.stream.origins import Origin
 from millpond.stream.pins import Hold
 from millpond.stream.recovery import Recovered, clear_scratch, recover
 from millpond.stream.ring import Segment
@@ -118,12 +120,25 @@ class StreamRelation:
             hold.release()
             raise
 
-    def follow(self, first: int | None = None) -> Follower:
-        """Follow the stream from `first`, by default from its end: what is not read yet is not overwritten."""
+    def follow(self, first: int | None = None, on_arrival: Callable[[], None] | None = None) -> Follower:
+        """Follow the stream from `first`, by default from its end: what is not read yet is not overwritten.
+
+        `on_arrival` is called, by those who append, whenever there may be something new.
+        """
         core = self._core
         with core.visible:
             core.check_open()
-            return core.followers.add(self._resolve(core.ring.end_tid if first is None else first, None).first)
+            start = self._resolve(core.ring.end_tid if first is None else first, None).first
+            return core.followers.add(start, on_arrival)
+
+    def origin(self, writer: int) -> Origin | None:
+        """How far a writer was at its last append that told."""
+        return self._core.origins.of(writer)
+
+    def forget_origin(self, writer: int) -> None:
+        """A writer is gone."""
+        self._core.origins.forget(writer)
+        self._core.disk.remove_or_warn(self._core.layout.origin(writer))
 
     @property
     def followers(self) -> Followers:
