@@ -6,8 +6,8 @@
    missing.
 3. Rename each staged file to its segment's name.
 4. Sync the folder of segments.
-5. Remove the intent, and sync that. One with an origin is renamed instead: it becomes the note of how far the writer is,
-   so that the rows and the note last together or not at all.
+5. Remove the intent, and sync that. One with an origin is renamed instead: it becomes the note of how far the writer
+   is, so that the rows and the note last together or not at all.
 
 A step that fails is undone: segments first and the intent last, so that a crash in between leaves an intent some of
 whose files are gone, which tells that it was being undone.

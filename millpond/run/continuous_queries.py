@@ -1,0 +1,173 @@
+"""The continuous queries of a pond: opened with it, each at work in a thread of its own, so that none holds others up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from millpond.catalog import Catalog
+from millpond.config import Settings
+from millpond.errors import MillpondError, SqlState
+from millpond.relation import Relation
+from millpond.run.continuous_query import ContinuousQuery, Take, failure_of
+from millpond.spark.runner import Runner
+from millpond.state.records import QueryRecord
+from millpond.streams import StreamStore
+
+PAUSED = "paused"
+"""The option of a query that should rest."""
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """A continuous query, the streams that it reads, and the table or stream that it writes."""
+
+    relation: Relation
+    sources: tuple[Relation, ...]
+    target: Relation
+
+
+def is_paused(query: Relation) -> bool:
+    """Whether somebody said that a query should rest."""
+    return PAUSED in query.options
+
+
+def tag_of(oid: int) -> str:
+    """What labels the Spark jobs of a query."""
+    return f"millpond-query-{oid}"
+
+
+class QueryStore:
+    """All continuous queries; safe to use from several threads."""
+
+    def __init__(self, catalog: Catalog, streams: StreamStore, runner: Runner, settings: Settings) -> None:
+        self._catalog, self._streams, self._runner = catalog, streams, runner
+        self._rows_max = settings.integer("query_chunk_rows")
+        # Held while a query is started, stopped or changed; work goes on meanwhile.
+        self._turn = threading.RLock()
+        self._queries: dict[int, tuple[ContinuousQuery, QueryPlan]] = {}
+        self._take: Take | None = None
+
+    # -- creating and opening ------------------------------------------------------------------------------
+
+    def open(self, take: Take, plans: Iterable[QueryPlan]) -> None:
+        """Go on with the queries of a pond, each where it was; one that was never started begins now."""
+        self._take = take
+        records = self._catalog.queries()
+        for plan in plans:
+            record = records.get(plan.relation.oid)
+            if record is None:
+                self.create(plan, earliest=False)
+            else:
+                self._reopen(plan, record)
+
+    def create(self, plan: QueryPlan, *, earliest: bool) -> None:
+        """Begin a query: with the first tuples that its streams hold, or with the next to come."""
+        query = self._made(plan)
+        query.commit(QueryRecord({one.oid: self._begin(query, one, earliest) for one in plan.sources}))
+        self._add(query, plan)
+
+    def replace(self, plan: QueryPlan, *, earliest: bool) -> None:
+        """Put another definition in the place of a query: it goes on where the old one was in the same streams."""
+        with self._turn:
+            old, _ = self._queries[plan.relation.oid]
+            old.stop()
+            query = self._made(plan)
+            offsets: dict[int, int] = {}
+            for source in plan.sources:
+                place = old.record.offsets.get(source.oid)
+                kept = place is not None and not earliest
+                offsets[source.oid] = query.follow(source.oid, place) if kept else self._begin(query, source, earliest)
+            query.commit(replace(old.record, offsets=offsets, failure=None))
+            old.leave()
+            self._add(query, plan)
+
+    def _begin(self, query: ContinuousQuery, source: Relation, earliest: bool) -> int:
+        """Follow a stream from its end, or from its first tuple, which may be overwritten while we look."""
+        while earliest:
+            try:
+                return query.follow(source.oid, int(self._streams.get(source).stats().first_tid))
+            except MillpondError as overrun:
+                if overrun.sqlstate is not SqlState.STREAM_OVERRUN:
+                    raise
+        return query.follow(source.oid, None)
+
+    def _made(self, plan: QueryPlan) -> ContinuousQuery:
+        assert self._take is not None, "a pond opens its queries before it makes new ones"
+        oid, streams = plan.relation.oid, {one.oid: self._streams.get(one) for one in plan.sources}
+        cancel = partial(self._runner.interrupt, tag_of(oid))
+        return ContinuousQuery(oid, streams, self._take, self._catalog.commit_query, cancel, self._rows_max)
+
+    def _reopen(self, plan: QueryPlan, record: QueryRecord) -> None:
+        """Take up a query. A stream in memory starts anew with each process, and so does who reads it."""
+        query = self._made(plan)
+        record = self._newest(plan, record)
+        forgotten = {one.oid: 0 for one in plan.sources if one.options.get("durability") == "memory"}
+        query.record = replace(record, offsets={**record.offsets, **forgotten})
+        try:
+            for oid, offset in query.record.offsets.items():
+                query.follow(oid, offset)
+        except MillpondError as overrun:
+            query.record = replace(query.record, failure=failure_of(overrun))
+        self._add(query, plan)
+
+    def _newest(self, plan: QueryPlan, record: QueryRecord) -> QueryRecord:
+        """What the catalog knows, or the target: a crash may have come after the rows were published there."""
+        origin = self._streams.get(plan.target).origin(plan.relation.oid) if plan.target.kind == "stream" else None
+        written = record if origin is None else QueryRecord.loads(origin.progress)
+        return written if written.chunks > record.chunks else record
+
+    def _add(self, query: ContinuousQuery, plan: QueryPlan) -> None:
+        with self._turn:
+            self._queries[query.oid] = (query, plan)
+            if not is_paused(plan.relation):
+                query.start()
+
+    # -- using ---------------------------------------------------------------------------------------------
+
+    def find(self, oid: int) -> ContinuousQuery | None:
+        """A query, if it is open: a new one is visible a moment before it is."""
+        found = self._queries.get(oid)
+        return None if found is None else found[0]
+
+    def settle(self, oid: int, *, again: bool = False) -> None:
+        """Work or rest, as the catalog says by now; `again` also if the query was set aside.
+
+        One that rests keeps its place, so that writers wait when a stream is full of what it has not read.
+        """
+        with self._turn:
+            query = self.find(oid)
+            relation = next((one for one in self._catalog.snapshot.relations.values() if one.oid == oid), None)
+            if query is None or relation is None:
+                return
+            if is_paused(relation) or again:
+                query.stop()
+            if not is_paused(relation):
+                if again:
+                    query.error = None
+                    query.commit(replace(query.record, failure=None))
+                query.start()
+
+    def drop(self, oid: int) -> None:
+        """End a query. What it made stays; the stream that it wrote forgets about it."""
+        with self._turn:
+            found = self._queries.pop(oid, None)
+            if found is None:
+                return
+            query, plan = found
+            query.stop()
+            query.leave()
+            target = self._streams.find(plan.target.oid)
+            if target is not None:
+                target.forget_origin(oid)
+
+    def close(self) -> None:
+        """Stop all queries; what they have not taken is taken after the next opening."""
+        with self._turn:
+            queries = [query for query, _ in self._queries.values()]
+            for query in queries:
+                query.ask_to_stop()
+            for query in queries:
+                query.stop()
