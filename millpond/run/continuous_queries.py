@@ -1,4 +1,4 @@
-"""The continuous queries of a pond: opened with it, each at work in a thread of its own, so that none holds others up."""
+"""The continuous queries of a pond: opened with it, each at work in a thread of its own; none holds others up."""
 
 from __future__ import annotations
 
