@@ -45,7 +45,7 @@ class QueryStore:
     def __init__(self, catalog: Catalog, streams: StreamStore, runner: Runner, settings: Settings) -> None:
         self._catalog, self._streams, self._runner = catalog, streams, runner
         self._rows_max = settings.integer("query_chunk_rows")
-        # Held while a query is started, stopped or changed; work goes on meanwhile.
+        # Held while a query is started, stopped or changed. Those that work do not need it.
         self._turn = threading.RLock()
         self._queries: dict[int, tuple[ContinuousQuery, QueryPlan]] = {}
         self._take: Take | None = None
@@ -55,13 +55,12 @@ class QueryStore:
     def open(self, take: Take, plans: Iterable[QueryPlan]) -> None:
         """Go on with the queries of a pond, each where it was; one that was never started begins now."""
         self._take = take
-        records = self._catalog.queries()
+        begun = set(self._catalog.queries())
         for plan in plans:
-            record = records.get(plan.relation.oid)
-            if record is None:
-                self.create(plan, earliest=False)
+            if plan.relation.oid in begun:
+                self._reopen(plan)
             else:
-                self._reopen(plan, record)
+                self.create(plan, earliest=False)
 
     def create(self, plan: QueryPlan, *, earliest: bool) -> None:
         """Begin a query: with the first tuples that its streams hold, or with the next to come."""
@@ -72,15 +71,16 @@ class QueryStore:
     def replace(self, plan: QueryPlan, *, earliest: bool) -> None:
         """Put another definition in the place of a query: it goes on where the old one was in the same streams."""
         with self._turn:
-            old, _ = self._queries[plan.relation.oid]
+            old, old_plan = self._queries[plan.relation.oid]
             old.stop()
+            record = self._look(old_plan)
             query = self._made(plan)
             offsets: dict[int, int] = {}
             for source in plan.sources:
-                place = old.record.offsets.get(source.oid)
+                place = record.offsets.get(source.oid)
                 kept = place is not None and not earliest
                 offsets[source.oid] = query.follow(source.oid, place) if kept else self._begin(query, source, earliest)
-            query.commit(replace(old.record, offsets=offsets, failure=None))
+            query.commit(replace(record, offsets=offsets, failure=None))
             old.leave()
             self._add(query, plan)
 
@@ -97,24 +97,27 @@ class QueryStore:
     def _made(self, plan: QueryPlan) -> ContinuousQuery:
         assert self._take is not None, "a pond opens its queries before it makes new ones"
         oid, streams = plan.relation.oid, {one.oid: self._streams.get(one) for one in plan.sources}
-        cancel = partial(self._runner.interrupt, tag_of(oid))
-        return ContinuousQuery(oid, streams, self._take, self._catalog.commit_query, cancel, self._rows_max)
+        look, cancel = partial(self._look, plan), partial(self._runner.interrupt, tag_of(oid))
+        return ContinuousQuery(oid, streams, self._take, look, self._catalog.commit_query, cancel, self._rows_max)
 
-    def _reopen(self, plan: QueryPlan, record: QueryRecord) -> None:
+    def _reopen(self, plan: QueryPlan) -> None:
         """Take up a query. A stream in memory starts anew with each process, and so does who reads it."""
         query = self._made(plan)
-        record = self._newest(plan, record)
+        record = self._look(plan)
         forgotten = {one.oid: 0 for one in plan.sources if one.options.get("durability") == "memory"}
-        query.record = replace(record, offsets={**record.offsets, **forgotten})
+        record = replace(record, offsets={**record.offsets, **forgotten})
         try:
-            for oid, offset in query.record.offsets.items():
+            for oid, offset in record.offsets.items():
                 query.follow(oid, offset)
         except MillpondError as overrun:
-            query.record = replace(query.record, failure=failure_of(overrun))
+            record = replace(record, failure=failure_of(overrun))
+        query.commit(record)
         self._add(query, plan)
 
-    def _newest(self, plan: QueryPlan, record: QueryRecord) -> QueryRecord:
-        """What the catalog knows, or the target: a crash may have come after the rows were published there."""
+    def _look(self, plan: QueryPlan) -> QueryRecord:
+        """How far a query is by the catalog, or by its target: what ended it may have come after the rows were
+        published there and before the catalog knew."""
+        record = self._catalog.queries()[plan.relation.oid]
         origin = self._streams.get(plan.target).origin(plan.relation.oid) if plan.target.kind == "stream" else None
         written = record if origin is None else QueryRecord.loads(origin.progress)
         return written if written.chunks > record.chunks else record
@@ -138,16 +141,15 @@ class QueryStore:
         One that rests keeps its place, so that writers wait when a stream is full of what it has not read.
         """
         with self._turn:
-            query = self.find(oid)
             relation = next((one for one in self._catalog.snapshot.relations.values() if one.oid == oid), None)
-            if query is None or relation is None:
+            if oid not in self._queries or relation is None:
                 return
+            query, plan = self._queries[oid]
             if is_paused(relation) or again:
                 query.stop()
             if not is_paused(relation):
                 if again:
-                    query.error = None
-                    query.commit(replace(query.record, failure=None))
+                    query.commit(replace(self._look(plan), failure=None))
                 query.start()
 
     def drop(self, oid: int) -> None:

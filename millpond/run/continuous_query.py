@@ -30,6 +30,9 @@ Take = Callable[[int, QueryRecord, Mapping[int, Chunk]], QueryRecord]
 """Inserts what a query, by its oid, makes of chunks of its streams, by theirs, and commits that together with the
 record after it, which it returns."""
 
+Look = Callable[[], QueryRecord]
+"""Finds out how far a query is: what failed may have failed after it was done."""
+
 Commit = Callable[[int, QueryRecord], None]
 """Records in the catalog how far a query, by its oid, is."""
 
@@ -58,6 +61,7 @@ class ContinuousQuery:
         oid: int,
         sources: Mapping[int, StreamRelation],
         take: Take,
+        look: Look,
         commit: Commit,
         cancel_jobs: Callable[[], None],
         rows_max: int,
@@ -66,7 +70,9 @@ class ContinuousQuery:
         self.record = QueryRecord({})
         self.error: MillpondError | None = None
         self._sources, self._rows_max = sources, rows_max
-        self._take, self._commit, self._cancel_jobs = take, commit, cancel_jobs
+        self._take, self._look, self._commit, self._cancel_jobs = take, look, commit, cancel_jobs
+        self._unsure = False
+        self._failure: Failure | None = None
         self._followers: dict[int, Follower] = {}
         self._arrived = threading.Event()
         self._stopping = threading.Event()
@@ -80,9 +86,9 @@ class ContinuousQuery:
         return sum(self._sources[oid].stats().end_tid - offset for oid, offset in self.record.offsets.items())
 
     def commit(self, record: QueryRecord) -> None:
-        """Be where the record says from now on."""
+        """Be where the record says from now on; not while it works."""
         self._commit(self.oid, record)
-        self.record = record
+        self.record, self.error, self._unsure = record, None, False
 
     # -- its place in the streams --------------------------------------------------------------------------------
 
@@ -133,13 +139,16 @@ class ContinuousQuery:
         try:
             found = self._step()
         except Exception as error:
+            self._unsure = True
             if not self._stopping.is_set():
                 self._bear(error)
             return True
-        self.error, self._strikes = None, 0
         return found
 
     def _step(self) -> bool:
+        if self._unsure:
+            self._recover()
+            return True
         with ExitStack() as held:
             chunks: dict[int, Chunk] = {}
             for oid, offset in self.record.offsets.items():
@@ -151,10 +160,19 @@ class ContinuousQuery:
             self.record = self._take(self.oid, self.record, chunks)
         for oid, offset in self.record.offsets.items():
             self._followers[oid].advance(offset)
+        self.error, self._strikes = None, 0
         return True
 
+    def _recover(self) -> None:
+        """After an error: find out how far the query is, and record that it is set aside if it shall be."""
+        record = self._look()
+        if self._failure is not None:
+            record = replace(record, failure=self._failure)
+            self._commit(self.oid, record)
+        self.record, self._unsure, self._failure = record, False, None
+
     def _bear(self, error: Exception) -> None:
-        """After an error: wait a while, so that the chunk is tried again; or set the query aside."""
+        """Wait a while after an error, so that the chunk is tried again; or see that the query is set aside."""
         if not isinstance(error, MillpondError):
             logger.error("continuous query %s failed", self.oid, exc_info=error)
             error = InternalError(repr(error))
@@ -162,8 +180,7 @@ class ContinuousQuery:
         self._strikes += 1
         state = error.sqlstate.value
         if state.startswith(_LASTING) or (state.startswith(_INTERNAL_ERROR) and self._strikes >= _STRIKES_MAX):
-            self.record = replace(self.record, failure=failure_of(error))
-            self._commit(self.oid, self.record)
+            self._failure = failure_of(error)
         else:
             self._stopping.wait(min(_RETRY_FIRST_S * 2**self._strikes, _RETRY_MAX_S))
 
