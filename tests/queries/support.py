@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from millpond import Pond
@@ -30,8 +31,12 @@ def caught_up(pond: Pond, *names: str) -> None:
     """Wait until queries, each after the one that feeds it, have taken all that has arrived."""
     for name in names:
         query = query_of(pond, name)
-        wait_until(lambda query=query: query.lag == 0 or query.record.failure is not None, f"{name} does not catch up")
+        wait_until(partial(has_ended, query), f"{name} does not catch up")
         assert query.record.failure is None, query.record.failure
+
+
+def has_ended(query: ContinuousQuery) -> bool:
+    return query.lag == 0 or query.record.failure is not None
 
 
 def set_aside(pond: Pond, name: str) -> tuple[str, str]:

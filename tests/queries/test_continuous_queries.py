@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from millpond import Pond
+from millpond import MillpondError, Pond
 from tests.queries.support import caught_up, query_of, shown
 from tests.views.support import OpenPond, error_of, in_background, last_job, numbers, rows
 
@@ -175,18 +175,23 @@ def test_writers_wait_for_a_query_when_the_ring_is_full(pond: Pond) -> None:
     assert rows(pond, "SELECT v FROM t") == [(v,) for v in range(1000)]
     pond.execute("ALTER CONTINUOUS QUERY into_o PAUSE")
     pond.execute("SET statement_timeout = '300ms'")
-    for first in range(1000, 1300, 50):  # what it has not read fills the ring
-        try:
-            pond.execute(f"INSERT INTO s SELECT v % 10, v FROM generate_series({first}, {first + 49}) AS v")
-        except Exception as error:
-            assert "statement timeout" in str(error)
-            break
-    else:
-        pytest.fail("the paused query was overrun")
+    end = 1000
+    while (error := error_of_insert(pond, end, end + 50)) is None:
+        end += 50
+        assert end < 1300, "the paused query was overrun"
+    assert error == "57014"
     pond.execute("RESET statement_timeout")
     pond.execute("ALTER CONTINUOUS QUERY into_o RESUME")
     caught_up(pond, "into_o", "into_t")
-    assert rows(pond, "SELECT v FROM t") == [(v,) for v in range(first)]
+    assert rows(pond, "SELECT v FROM t") == [(v,) for v in range(end)]
+
+
+def error_of_insert(pond: Pond, first: int, end: int) -> str | None:
+    try:
+        pond.execute(f"INSERT INTO s SELECT v % 10, v FROM generate_series({first}, {end - 1}) AS v")
+    except MillpondError as error:
+        return error.sqlstate
+    return None
 
 
 def test_a_slow_query_holds_up_nobody_and_can_be_dropped_meanwhile(pond: Pond) -> None:
