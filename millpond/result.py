@@ -67,6 +67,19 @@ class Result:
     _to_dataframe: Callable[[pa.Table], Any] | None = None
     _rest: Iterator[pa.Table] | None = None
 
+    @classmethod
+    def flowing(
+        cls,
+        verb: str,
+        columns: tuple[ResultColumn, ...],
+        pieces: Iterator[pa.Table],
+        to_dataframe: Callable[[pa.Table], Any],
+    ) -> Result:
+        """A result whose rows come in pieces, each as it is computed."""
+        result = cls(verb, columns, _to_dataframe=to_dataframe)
+        result._rest = map(result._conform, pieces)
+        return result
+
     @property
     def tag(self) -> str:
         """The command tag, as psql shows it."""

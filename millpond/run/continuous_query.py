@@ -94,14 +94,16 @@ class ContinuousQuery:
 
     def follow(self, source: int, first: int | None) -> int:
         """Take a place in a stream, at its end if `first` is None: writers wait for the query from now on."""
-        follower = self._sources[source].follow(first, self._arrived.set)
-        self._followers[source] = follower
-        return int(follower.position)
+        stream = self._sources[source]
+        self._followers[source] = stream.follow(first)
+        stream.arrivals.wake(self._arrived)
+        return int(self._followers[source].position)
 
     def leave(self) -> None:
         """Give up the places in the streams."""
-        for follower in self._followers.values():
+        for source, follower in self._followers.items():
             follower.close()
+            self._sources[source].arrivals.forget(self._arrived)
 
     # -- the thread ----------------------------------------------------------------------------------------------
 

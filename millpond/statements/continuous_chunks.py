@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.namespace import PUBLIC_SCHEMA
-from millpond.plan.flow import ARRIVAL, Flow, flow
+from millpond.plan.row_flow import ARRIVAL, RowFlow, row_flow
 from millpond.privileges.acl import INSERT, USAGE
 from millpond.privileges.authority import Authority, CatalogState
 from millpond.privileges.identity import SESSION_AUTHORIZATION, Login
@@ -42,7 +42,7 @@ SINGLE_ROWS_MAX = 50_000
 class Planned:
     """A continuous query's INSERT: where its rows come from, and the columns of the target that they fill."""
 
-    flow: Flow
+    flow: RowFlow
     target: Relation
     columns: tuple[Column, ...]
 
@@ -55,7 +55,7 @@ def planned(execution: Execution, insert: Insert, sees: Mapping[str, tuple[str, 
     columns = target_columns(target, insert.columns, insert.column_positions)
     names = NamesAsCreated(execution, sees)
     bound = insert_source(insert.source, target, None if insert.columns is None else columns, names)
-    return Planned(flow(bound), target, columns)
+    return Planned(row_flow(bound), target, columns)
 
 
 def plan_again(execution: Execution, query: Relation) -> Planned:

@@ -13,12 +13,11 @@ WAIT_STEP_S = 0.1
 
 
 class Follower:
-    """One reader's position: the next tuple that it will read. `on_arrival` is called when there may be one."""
+    """One reader's position: the next tuple that it will read."""
 
-    def __init__(self, followers: Followers, position: Tid, on_arrival: Callable[[], None] | None = None) -> None:
+    def __init__(self, followers: Followers, position: Tid) -> None:
         self._followers = followers
         self.position = position
-        self.on_arrival = on_arrival
 
     def advance(self, position: int) -> None:
         """Say that everything before `position` was read and may be overwritten."""
@@ -40,8 +39,8 @@ class Followers:
         self.on_full: Callable[[], None] | None = None
         self.waits = 0
 
-    def add(self, position: int, on_arrival: Callable[[], None] | None = None) -> Follower:
-        follower = Follower(self, Tid(position), on_arrival)
+    def add(self, position: int) -> Follower:
+        follower = Follower(self, Tid(position))
         with self._changed:
             self._followers.add(follower)
         return follower
@@ -54,12 +53,6 @@ class Followers:
     def moved(self) -> None:
         with self._changed:
             self._changed.notify_all()
-
-    def arrived(self) -> None:
-        """Tell those who want to know that there are new tuples; what they do then must take no time."""
-        for follower in self._followers.copy():
-            if follower.on_arrival is not None:
-                follower.on_arrival()
 
     @property
     def floor(self) -> Tid | None:

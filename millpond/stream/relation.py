@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pyarrow as pa
 
 from millpond.errors import MillpondError, SqlState
+from millpond.stream.arrivals import Arrivals
 from millpond.stream.chunk import Chunk
 from millpond.stream.commit import Clock, Committer
 from millpond.stream.core import StreamCore
@@ -34,6 +34,7 @@ from millpond.stream.pins import Hold
 from millpond.stream.recovery import Recovered, clear_scratch, recover
 from millpond.stream.ring import Segment
 from millpond.stream.segment_file import StoredFile, stored_schema
+from millpond.stream.shared_chunks import SharedChunks
 from millpond.stream.staged_append import StagedAppend
 
 
@@ -45,11 +46,12 @@ def now_us() -> int:
 class StreamRelation:
     """One stream; every method may be called from any thread."""
 
-    def __init__(self, core: StreamCore, clock: Clock, last_arrival_us: int) -> None:
+    def __init__(self, core: StreamCore, clock: Clock) -> None:
         self._core = core
         self._clock = clock
         self._maintenance = Maintenance(core)
-        self._committer = Committer(core, self._maintenance, clock, last_arrival_us)
+        self._committer = Committer(core, self._maintenance, clock)
+        self._shared_chunks = SharedChunks(self.hold)
         # Writers of a log share a sync, so they go in together. In memory there is nothing to share, and fighting for
         # the interpreter's lock makes all of them slower.
         self._small_append_turn: AbstractContextManager[object] = (
@@ -79,7 +81,7 @@ class StreamRelation:
             recovered = cls._prepare(disk, layout, schema)
         except OSError as error:
             raise write_failure(name, error) from error
-        return cls(StreamCore(name, schema, options, layout, disk, recovered), clock, recovered.last_arrival_us)
+        return cls(StreamCore(name, schema, options, layout, disk, recovered), clock)
 
     @staticmethod
     def _prepare(disk: Disk, layout: Layout, schema: pa.Schema) -> Recovered:
@@ -120,16 +122,12 @@ class StreamRelation:
             hold.release()
             raise
 
-    def follow(self, first: int | None = None, on_arrival: Callable[[], None] | None = None) -> Follower:
-        """Follow the stream from `first`, by default from its end: what is not read yet is not overwritten.
-
-        `on_arrival` is called, by those who append, whenever there may be something new.
-        """
+    def follow(self, first: int | None = None) -> Follower:
+        """Follow the stream from `first`, by default from its end: what is not read yet is not overwritten."""
         core = self._core
         with core.visible:
             core.check_open()
-            start = self._resolve(core.ring.end_tid if first is None else first, None).first
-            return core.followers.add(start, on_arrival)
+            return core.followers.add(self._resolve(core.ring.end_tid if first is None else first, None).first)
 
     def origin(self, writer: int) -> Origin | None:
         """How far a writer was at its last append that told."""
@@ -143,6 +141,18 @@ class StreamRelation:
     @property
     def followers(self) -> Followers:
         return self._core.followers
+
+    @property
+    def arrivals(self) -> Arrivals:
+        return self._core.arrivals
+
+    @property
+    def shared_chunks(self) -> SharedChunks:
+        return self._shared_chunks
+
+    def now_us(self) -> int:
+        """The time, by the clock that arrivals are stamped with."""
+        return self._clock()
 
     def compact(self) -> None:
         """Merge adjacent small segments; writers do it on their own when there are many."""
@@ -161,6 +171,7 @@ class StreamRelation:
                 rate=core.rate.rows_per_second(self._clock()),
                 first_tid=core.ring.first_tid,
                 end_tid=core.ring.end_tid,
+                last_arrival_us=core.arrivals.last_us,
                 rows_held=core.ring.end_tid - core.ring.first_tid,
                 bytes_held=core.ring.size_bytes,
                 segments=len(core.ring),
@@ -246,5 +257,5 @@ class StreamRelation:
             SqlState.STREAM_OVERRUN,
             f'tuples {first} to {ring.first_tid - 1} of stream "{self._core.name}" have been overwritten',
             detail=f"The stream holds tuples {ring.first_tid} to {ring.end_tid - 1}.",
-            hint="Read the stream more often, or give it a larger capacity.",
+            hint="Give the stream a larger capacity, or let writers wait for this reader: SET on_overrun = 'block'.",
         )

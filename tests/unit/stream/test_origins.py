@@ -74,15 +74,3 @@ def test_a_stream_in_memory_forgets_its_writers_with_its_rows(tmp_path: Path) ->
     assert progress(stream) == 3
     stream.close()
     assert open_stream(tmp_path, small_options(durability="memory")).origin(WRITER) is None
-
-
-def test_followers_hear_of_new_tuples(tmp_path: Path) -> None:
-    stream = open_stream(tmp_path)
-    heard: list[int] = []
-    follower = stream.follow(on_arrival=lambda: heard.append(1))
-    stream.append(numbered(0, 1))
-    append(stream, 1, 40)
-    assert len(heard) == 2
-    follower.close()
-    stream.append(numbered(41, 1))
-    assert len(heard) == 2

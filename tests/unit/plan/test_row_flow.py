@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from millpond.errors import MillpondError
-from millpond.plan.flow import ARRIVAL, flow
+from millpond.plan.row_flow import ARRIVAL, row_flow
 from tests.unit.sql.catalog import SPARK_NAMES, bound
 
 
 def text(query: str) -> str:
-    return flow(bound(query)).query.to_spark(SPARK_NAMES)
+    return row_flow(bound(query)).query.to_spark(SPARK_NAMES)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def text(query: str) -> str:
 )
 def test_rows_flow(query: str) -> None:
     asked = bound(query)
-    made = flow(asked)
+    made = row_flow(asked)
     assert [stream.name for stream in made.streams] == ["s"]
     assert made.query.columns == (*asked.columns, ARRIVAL)
     assert made.query.reads == asked.reads, "to be put in order needs no privilege"
@@ -45,7 +45,7 @@ def test_the_tid_comes_from_the_stream_itself() -> None:
 def test_planning_leaves_the_query_as_it_was() -> None:
     asked = bound("WITH w AS (SELECT a FROM s) SELECT a FROM w")
     before = asked.tree.copy()
-    flow(asked)
+    row_flow(asked)
     assert asked.tree == before
 
 
@@ -81,7 +81,7 @@ def test_planning_leaves_the_query_as_it_was() -> None:
 )
 def test_what_does_not_flow_is_refused(query: str, what: str, near: str) -> None:
     with pytest.raises(MillpondError) as caught:
-        flow(bound(query))
+        row_flow(bound(query))
     error = caught.value
     assert error.sqlstate == "0A000"
     assert what in error.message
@@ -91,7 +91,7 @@ def test_what_does_not_flow_is_refused(query: str, what: str, near: str) -> None
 
 def test_groupings_are_for_views() -> None:
     with pytest.raises(MillpondError) as caught:
-        flow(bound("SELECT a, count(*) FROM s GROUP BY a"))
+        row_flow(bound("SELECT a, count(*) FROM s GROUP BY a"))
     assert caught.value.message == 'GROUP BY over the stream "s" is not supported in a continuous query'
     assert caught.value.hint is not None
     assert "CREATE VIEW" in caught.value.hint
@@ -99,5 +99,5 @@ def test_groupings_are_for_views() -> None:
 
 def test_without_a_stream_nothing_flows() -> None:
     with pytest.raises(MillpondError) as caught:
-        flow(bound("SELECT a FROM t"))
+        row_flow(bound("SELECT a FROM t"))
     assert (caught.value.sqlstate, caught.value.message) == ("42809", "a continuous query must read a stream")

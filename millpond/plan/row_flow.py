@@ -53,14 +53,14 @@ _BREAKERS = {
 
 
 @dataclass(frozen=True)
-class Flow:
+class RowFlow:
     """A query over the rows of `streams`, `ARRIVAL` being its last output."""
 
     query: BoundQuery
     streams: tuple[Relation, ...]
 
 
-def flow(bound: BoundQuery) -> Flow:
+def row_flow(bound: BoundQuery) -> RowFlow:
     """The query as a flow, or an error with the rule that it breaks."""
     if not mentions_stream(bound.tree):
         message = "a continuous query must read a stream"
@@ -73,7 +73,7 @@ def flow(bound: BoundQuery) -> Flow:
     streams = {stream.oid: stream for stream in streams_in(tree)}
     _add_arrival(tree)
     query = BoundQuery(tree, (*bound.columns, ARRIVAL), bound.relations, bound.names)
-    return Flow(query, tuple(streams.values()))
+    return RowFlow(query, tuple(streams.values()))
 
 
 def _refused(what: str, place: exp.Expr, stream: Relation | None, hint: str | None = _CREATE_VIEW) -> MillpondError:
