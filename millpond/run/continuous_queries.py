@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -48,13 +48,16 @@ class QueryStore:
         # Held while a query is started, stopped or changed. Those that work do not need it.
         self._turn = threading.RLock()
         self._queries: dict[int, tuple[ContinuousQuery, QueryPlan]] = {}
-        self._take: Take | None = None
+        self._work: Callable[[int], Take] | None = None
 
     # -- creating and opening ------------------------------------------------------------------------------
 
-    def open(self, take: Take, plans: Iterable[QueryPlan]) -> None:
-        """Go on with the queries of a pond, each where it was; one that was never started begins now."""
-        self._take = take
+    def open(self, work: Callable[[int], Take], plans: Iterable[QueryPlan]) -> None:
+        """Go on with the queries of a pond, each where it was; one that was never started begins now.
+
+        `work` gives what a query, by its oid, does with its chunks.
+        """
+        self._work = work
         begun = set(self._catalog.queries())
         for plan in plans:
             if plan.relation.oid in begun:
@@ -95,10 +98,10 @@ class QueryStore:
         return query.follow(source.oid, None)
 
     def _made(self, plan: QueryPlan) -> ContinuousQuery:
-        assert self._take is not None, "a pond opens its queries before it makes new ones"
+        assert self._work is not None, "a pond opens its queries before it makes new ones"
         oid, streams = plan.relation.oid, {one.oid: self._streams.get(one) for one in plan.sources}
         look, cancel = partial(self._look, plan), partial(self._runner.interrupt, tag_of(oid))
-        return ContinuousQuery(oid, streams, self._take, look, self._catalog.commit_query, cancel, self._rows_max)
+        return ContinuousQuery(oid, streams, self._work(oid), look, self._catalog.commit_query, cancel, self._rows_max)
 
     def _reopen(self, plan: QueryPlan) -> None:
         """Take up a query. A stream in memory starts anew with each process, and so does who reads it."""

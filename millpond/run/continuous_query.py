@@ -26,9 +26,9 @@ from millpond.stream import Chunk, Follower, StreamRelation
 
 logger = logging.getLogger(__name__)
 
-Take = Callable[[int, QueryRecord, Mapping[int, Chunk]], QueryRecord]
-"""Inserts what a query, by its oid, makes of chunks of its streams, by theirs, and commits that together with the
-record after it, which it returns."""
+Take = Callable[[QueryRecord, Mapping[int, Chunk]], QueryRecord]
+"""Inserts what a query makes of chunks of its streams, by oid, and commits that together with the record after it,
+which it returns."""
 
 Look = Callable[[], QueryRecord]
 """Finds out how far a query is: what failed may have failed after it was done."""
@@ -159,7 +159,7 @@ class ContinuousQuery:
                     chunks[oid] = held.enter_context(self._sources[oid].hold(offset, end))
             if not chunks:
                 return False
-            self.record = self._take(self.oid, self.record, chunks)
+            self.record = self._take(self.record, chunks)
         for oid, offset in self.record.offsets.items():
             self._followers[oid].advance(offset)
         self.error, self._strikes = None, 0

@@ -7,7 +7,7 @@ with their origin, so that they tell themselves how far the query is; the catalo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -20,15 +20,16 @@ from millpond.privileges.identity import SESSION_AUTHORIZATION, Login
 from millpond.privileges.reading import check_reads
 from millpond.relation import Column, Relation
 from millpond.run.continuous_queries import tag_of
+from millpond.run.new_tuples import LinkedChunks
 from millpond.services import Services
 from millpond.session_state import SessionState
-from millpond.spark.runner import FileInput
+from millpond.spark.runner import FileInput, Frame, Input, renamed
 from millpond.sql.dml import insert_source
 from millpond.sql.parse import parse_insert
 from millpond.sql.scope import NamesAsCreated
 from millpond.sql.statements import Insert
 from millpond.state.records import QueryRecord
-from millpond.statements.execution import Execution, Request
+from millpond.statements.execution import Execution, Request, base_relations
 from millpond.statements.insert import insertable, store, target_columns
 from millpond.stream import Chunk, Origin
 from millpond.transaction import Transaction
@@ -72,26 +73,71 @@ def check_rights(state: CatalogState, owner: str, plan: Planned) -> None:
     check_reads(state, authority, plan.flow.query.reads)
 
 
-def take(services: Services, oid: int, record: QueryRecord, chunks: Mapping[int, Chunk]) -> QueryRecord:
-    """Insert what a query makes of chunks of its streams, by oid; returns its record after that, which is committed."""
-    transaction = services.begin()
-    try:
-        query = _find(transaction, oid)
-        execution = _execution(services, transaction, query)
-        plan = plan_again(execution, query)
-        check_rights(transaction, query.owner, plan)
-        rows = _rows(execution, query, plan, chunks)
-        done = record.advanced({stream: chunk.end for stream, chunk in chunks.items()}, rows.num_rows)
-        if plan.target.kind == "table":
-            store(execution, plan.target, rows)
-            transaction.advance(query, done)
-            transaction.commit()
+class ChunkInserter:
+    """Does the work of one query. What Spark runs is mostly the query of the last chunk, over folders that hold another."""
+
+    def __init__(self, services: Services, oid: int) -> None:
+        self._services, self._oid = services, oid
+        self._links = LinkedChunks(services.scratch / f"query-{oid}")
+        self._last: tuple[str, Mapping[str, Input], Frame] | None = None
+
+    def take(self, record: QueryRecord, chunks: Mapping[int, Chunk]) -> QueryRecord:
+        """Insert what the query makes of chunks of its streams, by oid; returns its record after that, committed."""
+        transaction = self._services.begin()
+        try:
+            query = _find(transaction, self._oid)
+            execution = _execution(self._services, transaction, query)
+            plan = plan_again(execution, query)
+            check_rights(transaction, query.owner, plan)
+            rows = self._rows(execution, plan, chunks)
+            done = record.advanced({stream: chunk.end for stream, chunk in chunks.items()}, rows.num_rows)
+            if plan.target.kind == "table":
+                store(execution, plan.target, rows)
+                transaction.advance(query, done)
+                transaction.commit()
+            else:
+                self._publish(plan.target, rows, Origin(self._oid, done.dumps()))
+                self._services.catalog.commit_query(self._oid, done)
             return done
-        _publish(services, plan.target, rows, Origin(oid, done.dumps()))
-        services.catalog.commit_query(oid, done)
-        return done
-    finally:
-        transaction.rollback()
+        finally:
+            transaction.rollback()
+
+    def _rows(self, execution: Execution, plan: Planned, chunks: Mapping[int, Chunk]) -> pa.Table:
+        """What the chunks make, in one Spark job, in the order in which the tuples arrived."""
+        schema = plan.target.arrow_schema
+        rows = self._frame(execution, plan, chunks).collect()
+        return rows.sort_by(ARRIVAL.name).select(schema.names).cast(schema)
+
+    def _frame(self, execution: Execution, plan: Planned, chunks: Mapping[int, Chunk]) -> Frame:
+        given: dict[str, Input] = {}
+        for key, relation in base_relations(plan.flow.query).items():
+            given[key] = self._input(execution, relation, chunks.get(relation.oid))
+        names = {key: f"query_{self._oid}_{place}" for place, key in enumerate(given)}
+        outputs = [*plan.target.arrow_schema.names, ARRIVAL.name]
+        text = renamed(plan.flow.query.to_spark(names), outputs)
+        inputs = {names[key]: one for key, one in given.items()}
+        if self._last is not None and self._last[:2] == (text, inputs):
+            return self._last[2].again(execution.tag)
+        frame = execution.services.runner.frame(text, inputs, execution.tag)
+        self._last = (text, inputs, frame)
+        return frame
+
+    def _input(self, execution: Execution, relation: Relation, chunk: Chunk | None) -> FileInput:
+        """A table as the transaction sees it, or the new tuples of a stream. Next time the name means other files."""
+        if relation.kind == "table":
+            return replace(execution.table_input(relation), stable=False)
+        if chunk is None:
+            return FileInput((), relation.columns, is_stream=True)
+        new, single = self._links.linked(str(relation.oid), chunk), chunk.rows <= SINGLE_ROWS_MAX
+        return FileInput(new.paths, relation.columns, is_stream=True, tids=new.tids, single=single)
+
+    def _publish(self, target: Relation, rows: pa.Table, origin: Origin) -> None:
+        check_not_null(rows, target)
+        if rows.num_rows:
+            with self._services.streams.get(target).stage() as staged:
+                staged.write(rows)
+                staged.wait_for_room()
+                staged.publish(origin)
 
 
 def _find(transaction: Transaction, oid: int) -> Relation:
@@ -106,29 +152,3 @@ def _execution(services: Services, transaction: Transaction, query: Relation) ->
     state = SessionState.of_pond(services.settings)
     state.settings.start_with({SESSION_AUTHORIZATION: query.owner})
     return Execution(services, state, transaction, tag_of(query.oid), True, Request(), Login(query.owner))
-
-
-def _rows(execution: Execution, query: Relation, plan: Planned, chunks: Mapping[int, Chunk]) -> pa.Table:
-    """What the chunks make, in one Spark job, in the order in which the tuples arrived."""
-    own = {stream.name: _input(stream, chunks.get(stream.oid)) for stream in plan.flow.streams}
-    schema = plan.target.arrow_schema
-    owner = Authority.of(query.owner, execution.transaction.roles)
-    frame = execution.frame(plan.flow.query, own=own, names=[*schema.names, ARRIVAL.name], reader=owner)
-    return frame.collect().sort_by(ARRIVAL.name).select(schema.names).cast(schema)
-
-
-def _input(stream: Relation, chunk: Chunk | None) -> FileInput:
-    if chunk is None:
-        return FileInput((), stream.columns, is_stream=True)
-    paths = tuple(str(file.path) for file in chunk.files)
-    tids = (chunk.first, chunk.end) if chunk.is_cut else None
-    return FileInput(paths, stream.columns, is_stream=True, tids=tids, single=chunk.rows <= SINGLE_ROWS_MAX)
-
-
-def _publish(services: Services, target: Relation, rows: pa.Table, origin: Origin) -> None:
-    check_not_null(rows, target)
-    if rows.num_rows:
-        with services.streams.get(target).stage() as staged:
-            staged.write(rows)
-            staged.wait_for_room()
-            staged.publish(origin)

@@ -17,7 +17,7 @@ from millpond.session_state import SessionState
 from millpond.sql.dml import relation_names
 from millpond.sql.parse import parse_insert
 from millpond.sql.statements import AlterContinuousQuery, CreateContinuousQuery, DropContinuousQuery, Name
-from millpond.statements.continuous_chunks import Planned, check_rights, plan_again, planned, take
+from millpond.statements.continuous_chunks import ChunkInserter, Planned, check_rights, plan_again, planned
 from millpond.statements.execution import Execution, Request
 
 _START = Setting("start", "latest", "choice", "Where in its streams a query begins.", choices=("latest", "earliest"))
@@ -77,7 +77,7 @@ def reopen(services: Services) -> None:
         plan = plan_again(execution, relation)
         plans.append(QueryPlan(relation, plan.flow.streams, plan.target))
     transaction.rollback()
-    services.queries.open(partial(take, services), plans)
+    services.queries.open(lambda oid: ChunkInserter(services, oid).take, plans)
 
 
 def alter(execution: Execution, statement: AlterContinuousQuery) -> Result:
