@@ -74,7 +74,7 @@ def check_rights(state: CatalogState, owner: str, plan: Planned) -> None:
 
 
 class ChunkInserter:
-    """Does the work of one query. What Spark runs is mostly the query of the last chunk, over folders that hold another."""
+    """Does the work of one query. Spark mostly repeats the query of the last chunk, over folders that hold the next."""
 
     def __init__(self, services: Services, oid: int) -> None:
         self._services, self._oid = services, oid
