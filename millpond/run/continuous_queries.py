@@ -120,7 +120,10 @@ class QueryStore:
     def _look(self, plan: QueryPlan) -> QueryRecord:
         """How far a query is by the catalog, or by its target: what ended it may have come after the rows were
         published there and before the catalog knew."""
-        record = self._catalog.queries()[plan.relation.oid]
+        record = self._catalog.queries().get(plan.relation.oid)
+        if record is None:
+            message = f'continuous query "{plan.relation.name}" was dropped'
+            raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, message)
         origin = self._streams.get(plan.target).origin(plan.relation.oid) if plan.target.kind == "stream" else None
         written = record if origin is None else QueryRecord.loads(origin.progress)
         return written if written.chunks > record.chunks else record

@@ -43,8 +43,9 @@ _INTERNAL_ERROR = "XX"
 _STRIKES_MAX = 3
 """How often a chunk is tried that fails for a reason we do not know. A full disk is tried again for ever."""
 
-_RETRY_FIRST_S, _RETRY_MAX_S = 0.01, 5.0
-"""How long to wait before a chunk is tried again: each time twice as long. A lost conflict is soon won."""
+_RETRY_FIRST_S, _RETRY_DOUBLINGS = 0.01, 9
+"""How long to wait before a chunk is tried again: each time twice as long, up to five seconds. A lost conflict is soon
+won."""
 
 _CANCEL_INTERVAL_S = 0.1
 """A chunk may need several Spark jobs, and a cancellation reaches only the one that runs."""
@@ -88,7 +89,8 @@ class ContinuousQuery:
     def commit(self, record: QueryRecord) -> None:
         """Be where the record says from now on; not while it works."""
         self._commit(self.oid, record)
-        self.record, self.error, self._unsure = record, None, False
+        self.record, self.error = record, None
+        self._unsure, self._failure, self._strikes = False, None, 0
 
     # -- its place in the streams --------------------------------------------------------------------------------
 
@@ -131,8 +133,11 @@ class ContinuousQuery:
 
     def _run(self) -> None:
         with self._interrupt.running(lock_timeout_ms=0):
-            while not self._stopping.is_set() and self.record.failure is None:
+            while self.record.failure is None:
+                # In this order: who asks to stop says so first and wakes us then.
                 self._arrived.clear()
+                if self._stopping.is_set():
+                    return
                 if not self._attempt():
                     self._arrived.wait()
 
@@ -184,7 +189,7 @@ class ContinuousQuery:
         if state.startswith(_LASTING) or (state.startswith(_INTERNAL_ERROR) and self._strikes >= _STRIKES_MAX):
             self._failure = failure_of(error)
         else:
-            self._stopping.wait(min(_RETRY_FIRST_S * 2**self._strikes, _RETRY_MAX_S))
+            self._stopping.wait(_RETRY_FIRST_S * 2 ** min(self._strikes, _RETRY_DOUBLINGS))
 
 
 def failure_of(error: MillpondError) -> Failure:

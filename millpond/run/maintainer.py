@@ -52,9 +52,9 @@ class Maintainer:
             self._states.append(state)
 
     def pending(self) -> int:
-        """Tuples that some state has yet to take."""
-        floor = self.stream.followers.floor
-        return 0 if floor is None else self.stream.stats().end_tid - floor
+        """Tuples that some state has yet to take. Others who follow the stream may be further behind."""
+        end = self.stream.stats().end_tid
+        return end - min((self._offset(state) for state in list(self._states) if not state.closed), default=end)
 
     def catch_up(self) -> None:
         """Bring all states to the stream's end as it is now. Whoever waits for the same tick shares it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from millpond import MillpondError, Pond
-from tests.queries.support import caught_up, query_of, shown
+from tests.queries.support import caught_up, query_of, shown, wait_until
 from tests.views.support import OpenPond, error_of, in_background, last_job, numbers, rows
 
 pytestmark = pytest.mark.timeout(300)
@@ -184,6 +184,22 @@ def test_writers_wait_for_a_query_when_the_ring_is_full(pond: Pond) -> None:
     pond.execute("ALTER CONTINUOUS QUERY into_o RESUME")
     caught_up(pond, "into_o", "into_t")
     assert rows(pond, "SELECT v FROM t") == [(v,) for v in range(end)]
+
+
+def test_a_query_that_rests_does_not_make_views_hurry(open_pond: OpenPond) -> None:
+    """A view ticks for what its own state has not taken."""
+    pond = open_pond(view_chunk_rows=10)
+    streams(pond)
+    pond.execute("CREATE VIEW total AS SELECT count(*) AS n FROM s")
+    pond.execute("CREATE CONTINUOUS QUERY q AS INSERT INTO t (v) SELECT v FROM s")
+    pond.execute("ALTER CONTINUOUS QUERY q PAUSE")
+    pond.insert("s", numbers(0, 50))
+    (view,) = pond.services.views.all()
+    wait_until(lambda: view.lag == 0, "the view does not tick")
+    ticks = rows(pond, "SELECT ticks FROM millpond_views")
+    pond.insert("s", numbers(50, 51))
+    assert rows(pond, "SELECT n FROM total") == [(51,)]
+    assert rows(pond, "SELECT ticks FROM millpond_views") == ticks
 
 
 def error_of_insert(pond: Pond, first: int, end: int) -> str | None:
