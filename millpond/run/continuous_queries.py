@@ -78,24 +78,21 @@ class QueryStore:
             old.stop()
             record = self._look(old_plan)
             query = self._made(plan)
-            offsets: dict[int, int] = {}
-            for source in plan.sources:
-                place = record.offsets.get(source.oid)
-                kept = place is not None and not earliest
-                offsets[source.oid] = query.follow(source.oid, place) if kept else self._begin(query, source, earliest)
+            places = {} if earliest else record.offsets
+            offsets = {one.oid: self._begin(query, one, earliest, places.get(one.oid)) for one in plan.sources}
             query.commit(replace(record, offsets=offsets, failure=None))
             old.leave()
             self._add(query, plan)
 
-    def _begin(self, query: ContinuousQuery, source: Relation, earliest: bool) -> int:
-        """Follow a stream from its end, or from its first tuple, which may be overwritten while we look."""
-        while earliest:
+    def _begin(self, query: ContinuousQuery, source: Relation, earliest: bool, place: int | None = None) -> int:
+        """Follow a stream from a place, or else from its end or its first tuple, which others may overwrite now."""
+        while earliest and place is None:
             try:
                 return query.follow(source.oid, int(self._streams.get(source).stats().first_tid))
             except MillpondError as overrun:
                 if overrun.sqlstate is not SqlState.STREAM_OVERRUN:
                     raise
-        return query.follow(source.oid, None)
+        return query.follow(source.oid, place)
 
     def _made(self, plan: QueryPlan) -> ContinuousQuery:
         assert self._work is not None, "a pond opens its queries before it makes new ones"
@@ -108,10 +105,11 @@ class QueryStore:
         query = self._made(plan)
         record = self._look(plan)
         forgotten = {one.oid: 0 for one in plan.sources if one.options.get("durability") == "memory"}
-        record = replace(record, offsets={**record.offsets, **forgotten})
+        places = {**record.offsets, **forgotten}
         try:
-            for oid, offset in record.offsets.items():
-                query.follow(oid, offset)
+            # One that was replaced right before the process ended may have streams that it has not seen yet.
+            offsets = {one.oid: self._begin(query, one, False, places.get(one.oid)) for one in plan.sources}
+            record = replace(record, offsets=offsets)
         except MillpondError as overrun:
             record = replace(record, failure=failure_of(overrun))
         query.commit(record)

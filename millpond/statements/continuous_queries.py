@@ -34,7 +34,7 @@ def create(execution: Execution, statement: CreateContinuousQuery) -> Result:
         raise MillpondError(SqlState.DUPLICATE_OBJECT, message, position=statement.name.position)
     if old is None:
         execution.check_free(statement.name, if_not_exists=False)
-    options = _checked_options(statement.options)
+    start = _checked_start(statement.options)
     source = statement.insert.source
     sees = {} if source is None else execution.visible_to(source)
     plan = planned(execution, statement.insert, sees)
@@ -47,12 +47,11 @@ def create(execution: Execution, statement: CreateContinuousQuery) -> Result:
         definition=statement.text,
         sees=sees,
         owner=execution.authority.owner_name,
-        reads=plan.flow.query.reads,
     )
     if old is not None:
         relation = with_rights_of(old, replace(relation, options=old.options))
     check_rights(execution.transaction, relation.owner, plan)
-    _put(execution, QueryPlan(relation, plan.flow.streams, plan.target), old, earliest=options == "earliest")
+    _put(execution, QueryPlan(relation, plan.flow.streams, plan.target), old, earliest=start == "earliest")
     return done
 
 
@@ -141,7 +140,7 @@ def _queries(execution: Execution) -> Iterator[Relation]:
 # -- checks -----------------------------------------------------------------------------------------------------
 
 
-def _checked_options(options: Mapping[str, str]) -> str:
+def _checked_start(options: Mapping[str, str]) -> str:
     """Where to start, of the WITH options, each of which is known and valid."""
     for name in options:
         if name != _START.name:
