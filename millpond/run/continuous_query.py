@@ -164,10 +164,10 @@ class ContinuousQuery:
                     chunks[oid] = held.enter_context(self._sources[oid].hold(offset, end))
             if not chunks:
                 return False
-            self.record = self._take(self.record, chunks)
-        for oid, offset in self.record.offsets.items():
+            record = self._take(self.record, chunks)
+        for oid, offset in record.offsets.items():
             self._followers[oid].advance(offset)
-        self.error, self._strikes = None, 0
+        self.record, self.error, self._strikes = record, None, 0
         return True
 
     def _recover(self) -> None:
