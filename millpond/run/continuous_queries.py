@@ -68,7 +68,7 @@ class QueryStore:
     def create(self, plan: QueryPlan, *, earliest: bool) -> None:
         """Begin a query: with the first tuples that its streams hold, or with the next to come."""
         query = self._made(plan)
-        query.commit(QueryRecord({one.oid: self._begin(query, one, earliest) for one in plan.sources}))
+        query.commit(QueryRecord({one.oid: self._begin(query, one, earliest=earliest) for one in plan.sources}))
         self._add(query, plan)
 
     def replace(self, plan: QueryPlan, *, earliest: bool) -> None:
@@ -79,12 +79,14 @@ class QueryStore:
             record = self._look(old_plan)
             query = self._made(plan)
             places = {} if earliest else record.offsets
-            offsets = {one.oid: self._begin(query, one, earliest, places.get(one.oid)) for one in plan.sources}
+            offsets = {one.oid: self._begin(query, one, places.get(one.oid), earliest=earliest) for one in plan.sources}
             query.commit(replace(record, offsets=offsets, failure=None))
             old.leave()
             self._add(query, plan)
 
-    def _begin(self, query: ContinuousQuery, source: Relation, earliest: bool, place: int | None = None) -> int:
+    def _begin(
+        self, query: ContinuousQuery, source: Relation, place: int | None = None, *, earliest: bool = False
+    ) -> int:
         """Follow a stream from a place, or else from its end or its first tuple, which others may overwrite now."""
         while earliest and place is None:
             try:
@@ -108,7 +110,7 @@ class QueryStore:
         places = {**record.offsets, **forgotten}
         try:
             # One that was replaced right before the process ended may have streams that it has not seen yet.
-            offsets = {one.oid: self._begin(query, one, False, places.get(one.oid)) for one in plan.sources}
+            offsets = {one.oid: self._begin(query, one, places.get(one.oid)) for one in plan.sources}
             record = replace(record, offsets=offsets)
         except MillpondError as overrun:
             record = replace(record, failure=failure_of(overrun))
