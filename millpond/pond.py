@@ -27,13 +27,14 @@ from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState
 from millpond.lock import PondLock
 from millpond.result import Result
+from millpond.run.continuous_queries import QueryStore
 from millpond.run.views import ViewStore
 from millpond.services import Services
 from millpond.session import Session
 from millpond.spark import session as spark_session
 from millpond.spark.runner import Runner
 from millpond.sql.parameters import Values
-from millpond.statements.continuous import reopen
+from millpond.statements import continuous, continuous_queries
 from millpond.statements.execution import DEFAULT_USER, Progress, Request
 from millpond.statements.insert import insert_rows
 from millpond.stores import Stores
@@ -138,8 +139,12 @@ class Pond:
             stores.close()
             raise
         views = ViewStore(self.path / "state", self.scratch, stores.catalog, stores.streams, runner, self._settings)
-        services = Services(stores.catalog, stores.tables, stores.streams, runner, views, self._settings, self.scratch)
-        reopen(services)
+        queries = QueryStore(stores.catalog, stores.streams, runner, self._settings)
+        services = Services(
+            stores.catalog, stores.tables, stores.streams, runner, views, queries, self._settings, self.scratch
+        )
+        continuous.reopen(services)
+        continuous_queries.reopen(services)
         return services
 
     def _make_scratch(self) -> Path:
@@ -162,6 +167,7 @@ class Pond:
         for session in self._all_sessions:
             session.close()
         self.services.release_abandoned()
+        self.services.queries.close()
         self.services.views.close()
         self.services.close()
         spark_session.stop(self.services.runner.session)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from millpond.config import Settings
 from millpond.notifications import Switchboard
+from millpond.run.continuous_queries import QueryStore
 from millpond.run.views import ViewStore
 from millpond.spark.runner import Runner
 from millpond.stores import Stores
@@ -31,6 +32,7 @@ class Services(Stores):
 
     runner: Runner
     views: ViewStore
+    queries: QueryStore
     settings: Settings
     scratch: Path
     retry_turn: threading.Lock = field(default_factory=threading.Lock)
