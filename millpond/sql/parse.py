@@ -38,6 +38,7 @@ from millpond.sql.statements import (
     Truncate,
     Update,
 )
+from millpond.sql.subscribe import Subscribe, read_subscribe
 from millpond.sql.tokens import TokenCursor, marked, syntax_error, tokenize
 from millpond.sql.values_parser import parse_insert_values
 
@@ -260,6 +261,9 @@ def _copy(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
     query = None
     if copy.query is not None:
         padded = " " * ((copy.query_position or 1) - 1) + copy.query
+        inner = TokenCursor(padded)
+        if inner.accept("SUBSCRIBE"):
+            return Copy(copy, None, _subscribe(inner, parameters))
         query = parse_query(padded, parameters)
     return Copy(copy, query)
 
@@ -316,12 +320,17 @@ def _declare(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
     def query_from(start: int) -> exp.Query:
         return parse_query(" " * start + cursor.text[start:], parameters)
 
-    return read_declare(cursor, query_from)
+    return read_declare(cursor, query_from, lambda: _subscribe(cursor, parameters))
+
+
+def _subscribe(cursor: TokenCursor, parameters: Parameters | None) -> Subscribe:
+    return read_subscribe(cursor, lambda text: parse_query(text, parameters))
 
 
 _BY_WORDS: Sequence[tuple[tuple[str, ...], Callable[[TokenCursor, Parameters | None], Statement]]] = (
     (("COPY",), _copy),
     (("DECLARE",), _declare),
+    (("SUBSCRIBE",), _subscribe),
     (("EXPLAIN",), _explain),
     (("CREATE", "VIEW"), _create_view),
     (("CREATE", "CONTINUOUS", "VIEW"), _create_view),

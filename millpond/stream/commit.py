@@ -173,6 +173,7 @@ class Committer:
     def _arrived(self, rows: int, arrival_us: int) -> None:
         self._last_arrival_us = arrival_us
         self._core.rate.add(rows, arrival_us)
+        self._core.arrivals.ring()
 
     def _overwrite(self) -> None:
         """Take what is beyond the capacity out of the ring."""

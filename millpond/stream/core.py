@@ -6,6 +6,7 @@ import threading
 
 import pyarrow as pa
 
+from millpond.bell import Bell
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.stream.copies import Copies
 from millpond.stream.disk import Disk
@@ -43,6 +44,7 @@ class StreamCore:
         self.closed = False
         self.rate = RateMeter()
         self.followers = Followers()
+        self.arrivals = Bell()
         self.ring = Ring(options, recovered.first_tid)
         for segment in recovered.segments:
             self.ring.push(segment)

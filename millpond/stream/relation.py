@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from millpond.bell import Bell
 from millpond.errors import MillpondError, SqlState
 from millpond.stream.chunk import Chunk
 from millpond.stream.commit import Clock, Committer
@@ -128,6 +129,11 @@ class StreamRelation:
     @property
     def followers(self) -> Followers:
         return self._core.followers
+
+    @property
+    def arrivals(self) -> Bell:
+        """Rings when tuples have become visible."""
+        return self._core.arrivals
 
     def compact(self) -> None:
         """Merge adjacent small segments; writers do it on their own when there are many."""
