@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -54,7 +54,8 @@ class Result:
     """What a statement gave back. The rows of a query made by `Pond.sql` are computed when they are first read.
 
     Those of a cursor may come in pieces, each of which is read once. `shared` says that other results have the very
-    same table of rows, as long as a view does not change.
+    same table of rows, as long as a view does not change. The rows of one that `is_live` are still being made: whoever
+    waits for the next should have passed on all before.
     """
 
     verb: str
@@ -62,6 +63,7 @@ class Result:
     notices: list[Notice] = field(default_factory=list)
     rows_changed: int | None = None
     shared: bool = False
+    is_live: bool = False
     _frame: Frame | None = None
     _table: pa.Table | None = None
     _to_dataframe: Callable[[pa.Table], Any] | None = None
@@ -146,6 +148,11 @@ class Result:
             return
         for piece in frame.pieces(directory):
             yield self._conform(piece)
+
+    def close(self) -> None:
+        """Let go of rows that nobody will read."""
+        if isinstance(self._rest, Generator):
+            self._rest.close()
 
     def materialise(self) -> None:
         """Compute the rows now."""

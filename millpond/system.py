@@ -12,11 +12,12 @@ from millpond.config import Settings
 from millpond.privileges.authority import Authority
 from millpond.privileges.examine import may_examine
 from millpond.relation import Column, Relation
+from millpond.run.feeds import Feeds
 from millpond.run.views import ViewStore
 from millpond.setting import shown
 from millpond.streams import StreamStore
 from millpond.transaction import Transaction
-from millpond.types import BIGINT, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
+from millpond.types import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
 
 Row = tuple[object, ...]
 
@@ -30,6 +31,7 @@ class SystemContext:
     views: ViewStore
     settings: Settings
     authority: Authority
+    feeds: Feeds
 
     def relations(self, *kinds: str) -> list[Relation]:
         relations = sorted(self.transaction.relations.values(), key=lambda relation: relation.name)
@@ -87,6 +89,16 @@ def _views(context: SystemContext) -> Iterable[Row]:
             int(relation.options.get("freshness", 0)),
             None if view.error is None else view.error.message,
         )
+
+
+def _subscriptions(context: SystemContext) -> Iterable[Row]:
+    """Everyone sees their own, and those of the roles that they are in."""
+    for one in context.feeds.subscribers():
+        process, role = one.who
+        if context.authority.has_role(role):
+            every_ms = None if one.wishes.every_s is None else int(one.wishes.every_s * 1000)
+            version = one.seen_number or None
+            yield process, role, one.feed.source.shown, version, one.lag, one.skipped, every_ms, one.wishes.progress
 
 
 def _settings(context: SystemContext) -> Iterable[Row]:
@@ -163,6 +175,21 @@ _ALL = (
             "read_ms": DOUBLE,
             "freshness_ms": BIGINT,
             "error": TEXT,
+        },
+    ),
+    _system(
+        "public",
+        "millpond_subscriptions",
+        _subscriptions,
+        {
+            "process": INTEGER,
+            "role": TEXT,
+            "subject": TEXT,
+            "version": BIGINT,
+            "lag": BIGINT,
+            "skipped": BIGINT,
+            "every_ms": BIGINT,
+            "progress": BOOLEAN,
         },
     ),
     _system(

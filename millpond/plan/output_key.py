@@ -44,11 +44,10 @@ def _wanted(select: exp.Select, key_of: KeyOf) -> list[exp.Expr] | None:
         return None if any(isinstance(one, _SETS) for one in group.expressions) else list(group.expressions)
     if is_grouping(select):
         return []
-    tables, others = [], []
-    for item in own_items(select):
-        (tables if _is_table(item) else others).append(_item_key(item, key_of))
+    items = own_items(select)
     # A table beside something that changes by itself is most likely looked up by its key.
-    keys = others or tables
+    telling = [item for item in items if not _is_table(item)] or items
+    keys = [_item_key(item, key_of) for item in telling]
     if any(key is None for key in keys):
         return None
     return [column for key in keys if key is not None for column in key]

@@ -39,6 +39,16 @@ class _Changed:
     inserted: _Rows
 
 
+@dataclass(frozen=True)
+class _Groups:
+    """For each group of equal rows: the sum of its signs, how many they are, and the numbers of the first and last."""
+
+    net: _Rows
+    count: _Rows
+    first: _Rows
+    last: _Rows
+
+
 def difference(old: pa.Table, new: pa.Table, key: Key | None) -> pa.Table:
     """The changes that make one answer of another: a column `change`, then those of the answers.
 
@@ -73,12 +83,10 @@ def _changed(both: pa.Table, old_rows: int) -> _Changed:
     """Steps 1 and 2. Of equal rows in the old answer the first stand for all, of those in the new one the last."""
     signs = np.ones(both.num_rows, np.int64)
     signs[:old_rows] = -1
-    counted = _grouped(both.columns, {_SIGN: signs})
-    net = counted[f"{_SIGN}_sum"]
-    gone, come = net < 0, net > 0
-    return _Changed(
-        np.repeat(counted[f"{_ROW}_min"][gone], -net[gone]), np.repeat(counted[f"{_ROW}_max"][come], net[come])
-    )
+    groups = _grouped(both.columns, signs)
+    gone, come = groups.net < 0, groups.net > 0
+    deleted = np.repeat(groups.first[gone], -groups.net[gone])
+    return _Changed(deleted, np.repeat(groups.last[come], groups.net[come]))
 
 
 def _updated(both: pa.Table, changed: _Changed, key: Key | None) -> tuple[_Rows, _Rows]:
@@ -90,21 +98,21 @@ def _updated(both: pa.Table, changed: _Changed, key: Key | None) -> tuple[_Rows,
     signs[: len(changed.deleted)] = -1
     columns = [_without_negative_zero(both.column(place)) for place in key]
     keyed = pa.table(columns, names=_names(columns)).take(pa.array(rows)).columns
-    counted = _grouped(keyed, {_SIGN: signs})
-    paired = (counted["count"] == 2) & (counted[f"{_SIGN}_sum"] == 0)
-    return rows[counted[f"{_ROW}_min"][paired]], rows[counted[f"{_ROW}_max"][paired]]
+    groups = _grouped(keyed, signs)
+    paired = (groups.count == 2) & (groups.net == 0)
+    return rows[groups.first[paired]], rows[groups.last[paired]]
 
 
-def _grouped(columns: Sequence[Column], summed: dict[str, _Rows]) -> dict[str, _Rows]:
-    """Rows that are equal in the columns: how many there are, the first and the last of them, and sums."""
+def _grouped(columns: Sequence[Column], signs: _Rows) -> _Groups:
+    """Rows that are equal in the columns."""
     names = _names(columns)
-    count = len(next(iter(summed.values())))
-    given = {name: _comparable(column) for name, column in zip(names, columns, strict=True)}
-    table = pa.table({**given, **summed, _ROW: np.arange(count)})
-    wanted = [*((name, "sum") for name in summed), (_ROW, "min"), (_ROW, "max"), (_ROW, "count")]
-    found = table.group_by(names, use_threads=False).aggregate(wanted)
-    kept = {name: found[name].to_numpy() for name in found.column_names if name not in names}
-    return {**kept, "count": kept[f"{_ROW}_count"]}
+    numbers = {_SIGN: pa.array(signs), _ROW: pa.array(np.arange(len(signs)))}
+    table = pa.table({**dict(zip(names, map(_comparable, columns), strict=True)), **numbers})
+    found = table.group_by(names, use_threads=False).aggregate(
+        [(_SIGN, "sum"), (_SIGN, "count"), (_ROW, "min"), (_ROW, "max")]
+    )
+    wanted = (f"{_SIGN}_sum", f"{_SIGN}_count", f"{_ROW}_min", f"{_ROW}_max")
+    return _Groups(*(found[name].to_numpy() for name in wanted))
 
 
 def _names(columns: Sequence[Column]) -> list[str]:

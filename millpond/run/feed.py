@@ -18,6 +18,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from millpond import interrupt
+from millpond.bell import Bell
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.run.difference import Key, all_of, difference
 from millpond.run.history import History, Version, VersionClock, plain, stamped
@@ -62,16 +63,16 @@ class Reader(Protocol):
 
 
 class Feed:
-    """`changed` guards everything, and is notified when there is a version more or the feed has ended."""
+    """`changed` guards everything, and is notified when there is a version more or the feed has ended; `news` rings
+    then, for those who do not wait in a thread."""
 
-    def __init__(
-        self, source: Source, clock: VersionClock, limits: Limits, retire: Callable[[Feed], bool]
-    ) -> None:
+    def __init__(self, source: Source, clock: VersionClock, limits: Limits, retire: Callable[[Feed], bool]) -> None:
         self.source, self.limits = source, limits
         self.changed = threading.Condition()
         self.history = History(limits.versions_max, limits.bytes_max)
         self.readers: list[Reader] = []
         self.error: MillpondError | None = None
+        self.news = Bell()
         self._clock, self._retire = clock, retire
         self._asked = self._served = 0
         self._arrived = self._looking = False
@@ -92,6 +93,7 @@ class Feed:
         with self.changed:
             self.readers = [one for one in self.readers if one is not reader]
             self.changed.notify_all()
+        self.news.ring()
         self._work.set()
 
     def took(self) -> None:
@@ -136,6 +138,7 @@ class Feed:
             if self.error is None:
                 self.error = error
             self.changed.notify_all()
+        self.news.ring()
         self._work.set()
 
     def join_thread(self) -> None:
@@ -206,6 +209,7 @@ class Feed:
                 self.history.add(Version(ordinal, number, answer, stamped(number, changes)))
             self._served = serving
             self.changed.notify_all()
+        self.news.ring()
 
     def _bounded(self, rows: pa.Table) -> pa.Table:
         if rows.nbytes > self.limits.bytes_max:

@@ -38,6 +38,10 @@ class Pace:
     progress_s: float
 
 
+RIGHTS_CHECK_S = 1.0
+"""How often one who waits is asked whether it still may read."""
+
+
 class Subscriber:
     """Use it from one thread at a time; `close` may be called from any. `who` is shown to those who watch the pond."""
 
@@ -89,17 +93,21 @@ class Subscriber:
 
     def next(self, timeout_s: float | None) -> pa.Table | None:
         """The next rows, as soon as there are any; None if none came in time."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        while True:
-            piece = self.take()
-            if piece is not None:
-                return piece
-            now = time.monotonic()
-            if deadline is not None and now >= deadline:
+        deadline = float("inf") if timeout_s is None else time.monotonic() + timeout_s
+        while (piece := self.take()) is None:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
                 return None
             with self.feed.changed:
                 if not self._is_due():
-                    interrupt.wait(self.feed.changed, self._patience(now, deadline))
+                    interrupt.wait(self.feed.changed, min(left_s, self.patience_s()))
+        return piece
+
+    def patience_s(self) -> float:
+        """How long to wait for news before `take` is worth another try without any."""
+        moments = [self._due_at(), self._gave_at + self._progress_s]
+        ahead = [moment - time.monotonic() for moment in moments]
+        return min([RIGHTS_CHECK_S, *(seconds for seconds in ahead if seconds > 0)])
 
     def take(self) -> pa.Table | None:
         """The next rows, if there are any now."""
@@ -149,11 +157,6 @@ class Subscriber:
     def _is_due(self) -> bool:
         """Whether `take` would give something, or raise."""
         return self._closed or self.feed.error is not None or bool(self._following())
-
-    def _patience(self, now: float, deadline: float | None) -> float | None:
-        """How long to wait before looking again; None for as long as nothing happens."""
-        moments = [moment for moment in (deadline, self._due_at()) if moment is not None and moment > now]
-        return min(moments) - now if moments else None
 
     # -- what is given of it -------------------------------------------------------------------------------------
 

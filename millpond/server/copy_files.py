@@ -72,6 +72,11 @@ class CopyOutput(io.RawIOBase, RowWriter):
         self._send(CopyData(raw).encode())
         return len(raw)
 
+    def flush(self) -> None:
+        """Send what was written. Closing a file flushes it too, when nobody may be there any more."""
+        if not self.closed:
+            self._client.outbox.flush()
+
     def write_rows(self, rows: Array) -> int:
         self._send(framed(CopyData.code, rows))
         return int(pc.sum(pc.binary_length(rows)).as_py() or 0)

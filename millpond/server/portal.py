@@ -108,6 +108,8 @@ class Portal:
     def close(self) -> None:
         """Let go of rows that nobody will fetch."""
         self._pieces, self._piece, self._finished = iter(()), pa.table({}), True
+        if self._result is not None:
+            self._result.close()
         if self._spilled is not None:
             shutil.rmtree(self._spilled, ignore_errors=True)
 
@@ -183,6 +185,8 @@ class Portal:
         return encode_rows(self._piece.slice(0, count), self._columns, self._formats)
 
     def _next_piece(self) -> None:
+        if self._result is not None and self._result.is_live:
+            self._client.outbox.flush()
         piece = next(self._pieces, None)
         if piece is None:
             self.close()

@@ -21,7 +21,7 @@ from millpond.sql.copy import parse_copy
 from millpond.sql.dialect import PostgresText
 from millpond.sql.messages import read_declare
 from millpond.sql.nodes import fold, position_of
-from millpond.sql.parameters import Parameters
+from millpond.sql.parameters import Parameters, Values
 from millpond.sql.statements import (
     Copy,
     CreateTable,
@@ -38,7 +38,7 @@ from millpond.sql.statements import (
     Truncate,
     Update,
 )
-from millpond.sql.subscribe import Subscribe, read_subscribe
+from millpond.sql.subscribe import Subscribe, is_query, read_subscribe
 from millpond.sql.tokens import TokenCursor, marked, syntax_error, tokenize
 from millpond.sql.values_parser import parse_insert_values
 
@@ -325,6 +325,15 @@ def _declare(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
 
 def _subscribe(cursor: TokenCursor, parameters: Parameters | None) -> Subscribe:
     return read_subscribe(cursor, lambda text: parse_query(text, parameters))
+
+
+def parse_subscription(what: str, values: Values | None = None) -> Subscribe:
+    """SUBSCRIBE to what Python names: a relation, or a query with its values."""
+    text, parameters = (what, None) if values is None else Parameters.of(what, values)
+    subject = f"({text})" if is_query(TokenCursor(text)) else text
+    cursor = TokenCursor(f"SUBSCRIBE TO {subject}")
+    cursor.expect("SUBSCRIBE")
+    return _subscribe(cursor, parameters)
 
 
 _BY_WORDS: Sequence[tuple[tuple[str, ...], Callable[[TokenCursor, Parameters | None], Statement]]] = (

@@ -46,6 +46,12 @@ class Subscribe:
         raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, "AS OF needs the number of a version")
 
 
+def version_query(statement: Subscribe) -> exp.Select:
+    """A query that takes what AS OF says for a bigint."""
+    assert statement.as_of is not None
+    return exp.select(exp.cast(statement.as_of.copy(), "bigint"))
+
+
 def read_subscribe(cursor: TokenCursor, parse_query: QueryAt) -> Subscribe:
     """What follows the word SUBSCRIBE; positions are those in the whole text."""
     cursor.accept("TO")
@@ -55,7 +61,7 @@ def read_subscribe(cursor: TokenCursor, parse_query: QueryAt) -> Subscribe:
     options: dict[str, bool] = {}
     while not cursor.at_end and not cursor.accept(";"):
         if every_ms is None and cursor.accept("EVERY"):
-            every_ms = _every(cursor)
+            every_ms = every_of(cursor.next().text)
         elif as_of is None and cursor.accept("AS", "OF"):
             as_of = _as_of(cursor, parse_query)
         elif not options and cursor.accept("WITH"):
@@ -64,6 +70,11 @@ def read_subscribe(cursor: TokenCursor, parse_query: QueryAt) -> Subscribe:
             raise cursor.error()
     cursor.end()
     return Subscribe(query, shown, every_ms, as_of, **options)
+
+
+def is_query(cursor: TokenCursor) -> bool:
+    """Whether a query comes next, and not a name."""
+    return any(cursor.accept(word) for word in ("SELECT", "WITH", "VALUES", "TABLE", "("))
 
 
 def _subject(cursor: TokenCursor, parse_query: QueryAt) -> tuple[exp.Query, str]:
@@ -80,10 +91,16 @@ def _subject(cursor: TokenCursor, parse_query: QueryAt) -> tuple[exp.Query, str]
     return parse_query(f"{'TABLE':>{start - 1}} {shown}"), shown
 
 
-def _every(cursor: TokenCursor) -> int:
-    value = _EVERY.parse(cursor.next().text)
+def every_of(text: str) -> int:
+    """Milliseconds of a time as EVERY takes it: a number of them, or with a unit."""
+    value = _EVERY.parse(text)
     assert isinstance(value, int)
     return value
+
+
+def version_literal(number: int) -> exp.Expr:
+    """A version as AS OF has it."""
+    return exp.Literal.number(number)
 
 
 def _as_of(cursor: TokenCursor, parse_query: QueryAt) -> exp.Expr:

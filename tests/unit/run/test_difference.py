@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from decimal import Decimal
@@ -14,9 +15,13 @@ from hypothesis import strategies as st
 
 from millpond.run.difference import difference
 
-SCHEMA = pa.schema(
-    {"k": pa.string(), "x": pa.float64(), "d": pa.decimal128(6, 2), "a": pa.list_(pa.int32()), "n": pa.int64()}
-)
+COLUMNS: dict[str, pa.DataType] = {
+    "k": pa.string(),
+    "x": pa.float64(),
+    "d": pa.decimal128(6, 2),
+    "a": pa.list_(pa.int32()),
+    "n": pa.int64(),
+}
 Row = tuple[Any, ...]
 
 ROWS = st.lists(
@@ -32,9 +37,9 @@ ROWS = st.lists(
 
 
 def table(rows: list[Row]) -> pa.Table:
-    columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
+    columns = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
     return pa.table(
-        [pa.array(list(column), field.type) for column, field in zip(columns, SCHEMA, strict=True)], SCHEMA.names
+        {name: pa.array(list(column), COLUMNS[name]) for name, column in zip(COLUMNS, columns, strict=True)}
     )
 
 
@@ -53,7 +58,9 @@ def applied(old: pa.Table, changes: pa.Table) -> Counter[str]:
 
 
 @given(ROWS, ROWS, st.sampled_from([None, (), (0,), (0, 1), (1,)]))
-def test_changes_make_the_new_answer_of_the_old_one(old: list[Row], new: list[Row], key: tuple[int, ...] | None) -> None:
+def test_changes_make_the_new_answer_of_the_old_one(
+    old: list[Row], new: list[Row], key: tuple[int, ...] | None
+) -> None:
     before, after = table(old), table(new)
     assert applied(before, difference(before, after, key)) == Counter(shown(after))
 
@@ -77,7 +84,7 @@ def test_a_key_makes_updates(old: dict[str | None, int], data: st.DataObject) ->
     expected += [("insert", k, n) for k, n in new.items() if k not in old]
     assert sorted(map(str, (tuple(one.values()) for one in changes))) == sorted(map(str, expected))
     kinds = [one["change"] for one in changes]
-    pairs = [(one, two) for one, two in zip(changes, changes[1:], strict=False) if one["change"] == "update_old"]
+    pairs = [(one, two) for one, two in itertools.pairwise(changes) if one["change"] == "update_old"]
     assert all(two["change"] == "update_new" and one["k"] == two["k"] for one, two in pairs)
     assert kinds == sorted(kinds, key={"delete": 0, "update_old": 1, "update_new": 1, "insert": 2}.__getitem__)
 
