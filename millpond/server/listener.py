@@ -57,6 +57,9 @@ class Listener:
             self._server.close()
         for connection in self._connections:
             connection.stop()
+        # Other statements may end by themselves; these would not.
+        message = "terminating connection due to administrator command"
+        self.pond.services.feeds.end_all(MillpondError(SqlState.ADMIN_SHUTDOWN, message))
         await self._wait(DRAIN_S)
         for connection in self._connections:
             connection.cancel("canceling statement because the server stops")
