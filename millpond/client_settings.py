@@ -3,17 +3,60 @@
 from __future__ import annotations
 
 from millpond.setting import Setting
+from millpond.stream import limit as stream_limit
+from millpond.stream.limit import StreamLimit
 
 _ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read")
 
 SESSION_SETTINGS = (
     Setting(
         "stream_scan",
-        "snapshot",
+        "live",
         "choice",
-        "A SELECT on a stream reads what the ring holds now.",
+        "A query on a stream reads what arrives while it runs, or just a snapshot of what the ring holds.",
         scope="session",
-        choices=("snapshot",),
+        choices=("live", "snapshot"),
+    ),
+    Setting(
+        "session_timeout",
+        -1,
+        "ms",
+        "A query takes a stream for ended when nothing has arrived for so long; 0 reads what is there now, -1 leaves "
+        "it to the stream's option of that name, which is 0 unless it says otherwise.",
+        scope="session",
+        minimum=-1,
+    ),
+    Setting(
+        "stream_start",
+        "earliest",
+        "choice",
+        "A query on a stream starts with the oldest tuple that the ring holds, or with the next to arrive.",
+        scope="session",
+        choices=("earliest", "latest"),
+    ),
+    Setting(
+        "stream_limit",
+        "",
+        "limit",
+        "Ends a query's scan of a stream, if no pause did before: after so many rows, so long, or at an event's time.",
+        scope="session",
+        check=StreamLimit.of,
+        hint=stream_limit.HINT,
+    ),
+    Setting(
+        "on_overrun",
+        "error",
+        "choice",
+        "A query that writers overtake fails, or lets them wait for it.",
+        scope="session",
+        choices=("error", "block"),
+    ),
+    Setting(
+        "stream_rows_max",
+        20_000_000,
+        "rows",
+        "Tuples of streams that a query may keep until its end, which it must to sort them or to look into them.",
+        scope="session",
     ),
     Setting(
         "freshness",

@@ -54,8 +54,7 @@ class Result:
     """What a statement gave back. The rows of a query made by `Pond.sql` are computed when they are first read.
 
     Those of a cursor may come in pieces, each of which is read once. `shared` says that other results have the very
-    same table of rows, as long as a view does not change. The rows of one that `is_live` are still being made: whoever
-    waits for the next should have passed on all before.
+    same table of rows, as long as a view does not change.
     """
 
     verb: str
@@ -63,11 +62,23 @@ class Result:
     notices: list[Notice] = field(default_factory=list)
     rows_changed: int | None = None
     shared: bool = False
-    is_live: bool = False
     _frame: Frame | None = None
     _table: pa.Table | None = None
     _to_dataframe: Callable[[pa.Table], Any] | None = None
     _rest: Iterator[pa.Table] | None = None
+
+    @classmethod
+    def flowing(
+        cls,
+        verb: str,
+        columns: tuple[ResultColumn, ...],
+        pieces: Iterator[pa.Table],
+        to_dataframe: Callable[[pa.Table], Any],
+    ) -> Result:
+        """A result whose rows come in pieces, each as it is computed."""
+        result = cls(verb, columns, _to_dataframe=to_dataframe)
+        result._rest = map(result._conform, pieces)
+        return result
 
     @property
     def tag(self) -> str:

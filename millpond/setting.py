@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,8 +17,9 @@ class Setting:
     """One setting; `choices` restricts a text or a boolean, `synonyms` are other spellings of its default, `minimum`
     restricts a number.
 
-    `spelling` is PostgreSQL's own where it has capitals; a setting that is `reported` is told to clients; one of a
-    transaction `follows` that of the session until it is set.
+    `check` raises ValueError for a text that it cannot be, and `hint` says what it can. `spelling` is PostgreSQL's own
+    where it has capitals; a setting that is `reported` is told to clients; one of a transaction `follows` that of the
+    session until it is set.
     """
 
     name: str
@@ -31,6 +33,8 @@ class Setting:
     spelling: str = ""
     reported: bool = False
     follows: str = ""
+    check: Callable[[str], object] | None = None
+    hint: str | None = None
 
     @property
     def shown_name(self) -> str:
@@ -51,6 +55,11 @@ class Setting:
                 return choice
         if self.choices:
             raise self._invalid(given, hint=f"Available values: {', '.join(self.choices)}.")
+        if self.check is not None:
+            try:
+                self.check(text)
+            except ValueError:
+                raise self._invalid(given, hint=self.hint) from None
         return text
 
     def show(self, value: Value) -> str:
@@ -59,7 +68,7 @@ class Setting:
         >>> Setting("statement_timeout", 0, "ms", "").show(300_000)
         '5min'
         """
-        if self.unit != "ms" or not value or not isinstance(value, int):
+        if self.unit != "ms" or not isinstance(value, int) or value <= 0:
             return shown(value)
         unit = max(
             (unit for unit, size in _MILLISECONDS.items() if unit and value % size == 0),

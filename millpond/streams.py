@@ -20,6 +20,9 @@ _OPTIONS = {
     ),
     "timestamp": Setting("timestamp", "", "column", "The column that holds the time of the event."),
     "watermark": Setting("watermark", 0, "ms", "How late a row may be."),
+    "session_timeout": Setting(
+        "session_timeout", 0, "ms", "A query takes the stream for ended when nothing has arrived for so long."
+    ),
 }
 
 

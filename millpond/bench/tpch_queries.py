@@ -188,11 +188,6 @@ QUERIES: Mapping[int, str] = {
 """By number, as the specification writes them, with its validation parameters; 15 with WITH, as it allows."""
 
 GROUPED_FIRST: Mapping[int, str] = {
-    4: """
-        SELECT o_orderpriority, count(*) AS order_count FROM orders
-        WHERE o_orderdate >= date '1993-07-01' AND o_orderdate < date '1993-07-01' + interval '3' month
-          AND o_orderkey IN (SELECT DISTINCT l_orderkey FROM lineitem WHERE l_commitdate < l_receiptdate)
-        GROUP BY o_orderpriority""",
     17: """
         SELECT sum(sold.price) / 7.0 AS avg_yearly
         FROM (SELECT l_partkey, l_quantity, sum(l_extendedprice) AS price FROM lineitem

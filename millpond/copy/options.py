@@ -40,7 +40,10 @@ class CopyOption:
 
 @dataclass(frozen=True)
 class CopyOptions:
-    """What COPY goes by; the defaults are those of the text format, as in PostgreSQL."""
+    """What COPY goes by; the defaults are those of the text format, as in PostgreSQL.
+
+    With `commit_rows`, rows become visible in a stream whenever there are so many, and stay if a later one is wrong.
+    """
 
     format: Format = "text"
     header: bool | Literal["match"] = False
@@ -54,6 +57,7 @@ class CopyOptions:
     force_null: tuple[str, ...] | Everything = ()
     encoding: str = "utf-8"
     on_error: Literal["stop", "ignore"] = "stop"
+    commit_rows: int | None = None
 
 
 CSV = CopyOptions(format="csv", delimiter=",", null="")
@@ -135,6 +139,13 @@ def _on_error(option: CopyOption) -> str:
     return word
 
 
+def _commit_rows(option: CopyOption) -> int:
+    text = _text(option)
+    if not text.isdigit() or int(text) < 1:
+        raise _error(SqlState.INVALID_PARAMETER_VALUE, "COPY COMMIT_ROWS must be a positive number of rows", option)
+    return int(text)
+
+
 _READERS: dict[str, Callable[[CopyOption], Any]] = {
     "format": _format,
     "header": _header,
@@ -148,11 +159,12 @@ _READERS: dict[str, Callable[[CopyOption], Any]] = {
     "force_null": _names,
     "encoding": _encoding,
     "on_error": _on_error,
+    "commit_rows": _commit_rows,
 }
 
 _CSV_ONLY = ("quote", "escape", "force_quote", "force_not_null", "force_null")
 _DELIMITED_ONLY = ("header", "delimiter", "null", "default")
-_FROM_ONLY = ("default", "force_not_null", "force_null", "on_error")
+_FROM_ONLY = ("default", "force_not_null", "force_null", "on_error", "commit_rows")
 _TO_ONLY = ("force_quote",)
 
 

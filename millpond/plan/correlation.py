@@ -44,6 +44,15 @@ def uncorrelated(select: exp.Expr) -> tuple[exp.Expr | None, tuple[Correlation, 
     return conjunction([one.copy() for one in kept]) if kept else None, tuple(found)
 
 
+def looked_up_with(select: exp.Expr) -> list[exp.Expr]:
+    """What the query around compares for equality with the rows of a subquery; nothing if it compares otherwise too."""
+    own = frozenset(own_aliases(select))
+    where = select.args.get("where")
+    free = [one for one in conjuncts(where.this) if free_columns(one, own)] if where is not None else []
+    pairs = [_equality(one, own) for one in free]
+    return [pair.inner for pair in pairs if pair is not None] if None not in pairs else []
+
+
 def _refuse_elsewhere(select: exp.Expr, own: frozenset[str]) -> None:
     """FROM, the keys and the arguments of aggregates are computed below the grouping: they see the stream only."""
     group = select.args.get("group")

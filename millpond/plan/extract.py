@@ -35,21 +35,28 @@ Register = Callable[[Grouping], Grouping]
 _SETS = (exp.GroupingSets, exp.Rollup, exp.Cube)
 
 
-def extract(select: exp.Expr, alias: str, register: Register, register_static: RegisterStatic) -> exp.Select:
-    """The SELECT that reads the state, under the given alias, in the place of the one that groups a stream."""
-    check_grouping(select)
+def extract(
+    select: exp.Expr, alias: str, register: Register, register_static: RegisterStatic, *, kept: bool
+) -> exp.Select:
+    """The SELECT that reads the state, under the given alias, in the place of the one that groups a stream.
+
+    `kept` tells a view from a query that is run once.
+    """
+    check_grouping(select, kept=kept)
     where, correlations = uncorrelated(select)
     keys = _keys(select, correlations)
-    kept = _kept(select, keys)
+    calls = _kept(select, keys)
     regroups = bool(correlations) or _has_sets(select)
-    lift = Lift(keys, kept, own_aliases(select), alias, regroups=regroups)
+    lift = Lift(keys, calls, own_aliases(select), alias, regroups=regroups)
     made = _regrouping(select, lift, correlations) if regroups else _finalizing(select, lift)
-    rows = _rows(select, where, lift.keys, kept)
+    rows = _rows(select, where, lift.keys, calls)
     lift_statics(rows, select, register_static)
     pipelines = _pipelines(rows, select)
     condition = rows.args["where"].this if rows.args.get("where") else None
     grouping = register(
-        Grouping("", pipelines, lift.columns(), lift.types(), kept.columns, kept.computed, condition, kept.subtractable)
+        Grouping(
+            "", pipelines, lift.columns(), lift.types(), calls.columns, calls.computed, condition, calls.subtractable
+        )
     )
     table = exp.Table(this=identifier(grouping.name), alias=exp.TableAlias(this=identifier(alias)))
     made.set("from_", exp.From(this=annotate(table, relation=grouping.relation)))

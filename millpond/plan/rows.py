@@ -14,10 +14,11 @@ TOP_ORDER = "ORDER BY is dropped: ask for the order when you query the view"
 INNER_ORDER = "ORDER BY below a grouping is dropped: it has no effect"
 
 
-def drop_orders(tree: exp.Expr) -> list[str]:
-    """Drops every ORDER BY without LIMIT at the top of the query and below groupings; says so. The tree is changed."""
+def drop_orders(tree: exp.Expr, *, kept: bool) -> list[str]:
+    """Drops every ORDER BY without LIMIT below groupings and, of a view that is kept, at the top of the query; says so.
+    The tree is changed."""
     notices = []
-    if _drop_order(tree):
+    if kept and _drop_order(tree):
         notices.append(TOP_ORDER)
     inner = [query for query in tree.find_all(exp.Select, exp.SetOperation) if query is not tree and is_raw(query)]
     dropped = [query for query in inner if _drop_order(query)]

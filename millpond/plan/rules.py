@@ -2,7 +2,7 @@
 
 Below its grouping a stream flows: each row must be worked on by itself and at once. So filters, expressions and joins
 that probe tables are allowed; whatever needs all rows (sorting, numbering, a set operation), a second stream, or the
-time of day is not.
+time of day is not. A query that is run once and not kept has one time of day, and may read any relation.
 """
 
 from __future__ import annotations
@@ -92,17 +92,17 @@ def check_flows(query: exp.Expr) -> None:
 # -- what flows -----------------------------------------------------------------------------------------------
 
 
-def check_grouping(select: exp.Expr) -> None:
-    """Raises what is wrong below a SELECT that groups a stream."""
-    _check_input(select)
+def check_grouping(select: exp.Expr, *, kept: bool) -> None:
+    """Raises what is wrong below a SELECT that groups a stream; `kept` tells a view from a query that is run once."""
+    _check_input(select, kept=kept)
     group, calls = select.args.get("group"), aggregate_calls(select)
     keys = select.expressions if group is None and not calls else []
     for node in [*([group] if group else []), *calls, *keys]:
-        _check_expression(node, raw_stream(raw_items(select)[0]).name)
+        _check_expression(node, raw_stream(raw_items(select)[0]).name, kept=kept)
 
 
-def _check_rows(query: exp.Expr) -> None:
-    """Raises what is wrong with a query that delivers the rows of a stream to a grouping."""
+def check_rows(query: exp.Expr, *, kept: bool) -> None:
+    """Raises what is wrong with a query that delivers the rows of a stream as they come."""
     breaker = _breaker(query)
     if breaker:
         raise _unfit_breaker(breaker, query)
@@ -110,11 +110,11 @@ def _check_rows(query: exp.Expr) -> None:
         for side in (query.this, query.expression):
             if not is_raw(side):
                 raise _unequal_union(query, side)
-            _check_rows(side)
+            check_rows(side, kept=kept)
         return
-    _check_input(query)
+    _check_input(query, kept=kept)
     for output in query.expressions:
-        _check_expression(output, raw_stream(query).name)
+        _check_expression(output, raw_stream(query).name, kept=kept)
 
 
 def _unequal_union(query: exp.Expr, side: exp.Expr) -> MillpondError:
@@ -125,9 +125,9 @@ def _unequal_union(query: exp.Expr, side: exp.Expr) -> MillpondError:
     return refused(message, side, hint="Group each side in a subquery first, then combine the groups.")
 
 
-def _check_input(select: exp.Expr) -> None:
+def _check_input(select: exp.Expr, *, kept: bool) -> None:
     """FROM, the joins and WHERE."""
-    _check_one_stream(select)
+    check_one_stream(select)
     item = raw_items(select)[0]
     _check_joins(select.args["from_"].this, select.args.get("joins") or [])
     if isinstance(item, exp.Table) and stream_of(item) is None:
@@ -136,10 +136,10 @@ def _check_input(select: exp.Expr) -> None:
     stream = raw_stream(item)
     for condition in [select.args.get("where"), *_conditions(select)]:
         if condition is not None:
-            _check_expression(condition, stream.name)
+            _check_expression(condition, stream.name, kept=kept)
     query = query_of(item)
     if query is not None:
-        _check_rows(query)
+        check_rows(query, kept=kept)
 
 
 def _conditions(select: exp.Expr) -> list[exp.Expr]:
@@ -157,7 +157,8 @@ def _on(first: exp.Expr, joins: Sequence[exp.Expr]) -> list[exp.Expr]:
     return conditions
 
 
-def _check_one_stream(select: exp.Expr) -> None:
+def check_one_stream(select: exp.Expr) -> None:
+    """Raises if the rows of an ungrouped stream meet another stream."""
     raw = raw_items(select)
     first = raw_stream(raw[0])
     others = [item for item in own_items(select) if item is not raw[0] and mentions_stream(item)]
@@ -199,11 +200,11 @@ def _optional_side(side: str, join: exp.Expr) -> MillpondError:
     return refused(message, join, detail=detail, hint="Swap the sides, or group the stream in a subquery first.")
 
 
-def _check_expression(node: exp.Expr, stream: str) -> None:
-    """Raises what may not stand below the grouping: other streams, and what differs by the moment."""
+def _check_expression(node: exp.Expr, stream: str, *, kept: bool) -> None:
+    """Raises what may not stand below the grouping: other streams and, in a view, what differs by the moment."""
     for table in node.find_all(exp.Table):
-        _check_relation(table, stream)
-    for part in node.walk():
+        _check_relation(table, stream, kept=kept)
+    for part in node.walk() if kept else ():
         function = note_of(part).function
         if function is None:
             continue
@@ -216,10 +217,10 @@ def _check_expression(node: exp.Expr, stream: str) -> None:
             raise _momentary(function.name, stream, part)
 
 
-def _check_relation(table: exp.Table, stream: str) -> None:
-    """Below a grouping a relation must be one that can be pinned: a table."""
+def _check_relation(table: exp.Table, stream: str, *, kept: bool) -> None:
+    """Below a grouping of a view a relation must be one that can be pinned: a table."""
     relation = note_of(table).relation
-    if relation is None or relation.kind == "table":
+    if relation is None or relation.kind == "table" or not (kept or relation.kind == "stream"):
         return
     below = f'below the grouping of the stream "{stream}"'
     if relation.kind == "stream":

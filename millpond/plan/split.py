@@ -3,16 +3,17 @@
 The algorithm, a few passes over the bound tree:
 
 1. Unfold CTEs that mention a stream: each use becomes its own occurrence (`ctes`).
-2. Drop ORDER BY without LIMIT at the top and below groupings, where it means nothing, with a notice (`rows`).
-3. Walk the tree from the top. A SELECT whose FROM delivers rows of an ungrouped stream must group them: by GROUP BY, by
+2. Group the streams that EXISTS and IN look into by what they are looked up with (`semi_joins`).
+3. Drop ORDER BY without LIMIT at the top and below groupings, where it means nothing, with a notice (`rows`).
+4. Walk the tree from the top. A SELECT whose FROM delivers rows of an ungrouped stream must group them: by GROUP BY, by
    DISTINCT or by aggregates. If it does not, the query is refused.
-4. Check what is below such a grouping: it has to let rows flow (`rules`).
-5. Cut the grouping out (`extract`): its FROM, WHERE, keys and the arguments of its aggregates become a stream pipeline,
+5. Check what is below such a grouping: it has to let rows flow (`rules`).
+6. Cut the grouping out (`extract`): its FROM, WHERE, keys and the arguments of its aggregates become a stream pipeline,
    one for each stream of a UNION ALL. What it reads besides the stream becomes static pipelines (`statics`). The table
    of aggregates says what to keep for each call (`aggregates`, `kept`).
-6. In its place goes a SELECT that reads the merged state, in which keys are columns and aggregates are finalized
+7. In its place goes a SELECT that reads the merged state, in which keys are columns and aggregates are finalized
    (`lift`). Equal groupings are kept once.
-7. What is left is the upper pipeline: an ordinary query over states and tables.
+8. What is left is the upper pipeline: an ordinary query over states and tables.
 
 A worked query, with the stream `used` and the table `station`:
 
@@ -39,6 +40,7 @@ from millpond.plan.extract import extract
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StaticPipeline
 from millpond.plan.rows import drop_orders
 from millpond.plan.rules import check_no_session, ungrouped
+from millpond.plan.semi_joins import group_semi_joins
 from millpond.plan.trees import is_grouping, is_raw, mentions_stream, raw_items
 from millpond.relation import Relation
 from millpond.sql.bind import BoundQuery, RelationRef
@@ -48,14 +50,18 @@ from millpond.sql.nodes import note_of
 __all__ = ["Grouping", "SplitPlan", "split"]
 
 
-def split(bound: BoundQuery) -> SplitPlan:
-    """The plan of a query over streams, or an error with the rule that it breaks."""
+def split(bound: BoundQuery, *, kept: bool = True) -> SplitPlan:
+    """The plan of a query over streams, or an error with the rule that it breaks.
+
+    A view is `kept`, and read at many moments. What is run once has one moment, whose constants are put in before.
+    """
     if not mentions_stream(bound.tree):
         raise MillpondError(SqlState.WRONG_OBJECT_TYPE, "the query reads no stream, so there is nothing to split")
-    check_no_session(bound.tree)
-    tree = unfold_streams(bound.tree)
-    notices = drop_orders(tree)
-    cutter = _Cutter()
+    if kept:
+        check_no_session(bound.tree)
+    tree = group_semi_joins(unfold_streams(bound.tree))
+    notices = drop_orders(tree, kept=kept)
+    cutter = _Cutter(kept=kept)
     tree = cutter.cut(tree)
     prune(tree)
     references = tuple(RelationRef(relation) for relation in _relations(tree))
@@ -70,7 +76,8 @@ def split(bound: BoundQuery) -> SplitPlan:
 class _Cutter:
     """Walks a query from the top and cuts out its groupings of streams."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, kept: bool) -> None:
+        self._kept = kept
         self.groupings: list[Grouping] = []
         self.statics: list[StaticPipeline] = []
         self._occurrences = 0
@@ -84,7 +91,7 @@ class _Cutter:
                 raise ungrouped(node)
             alias = f"merged_{self._occurrences}"
             self._occurrences += 1
-            node = _put(node, extract(node, alias, self._register, self._register_static))
+            node = _put(node, extract(node, alias, self._register, self._register_static, kept=self._kept))
         for name, value in list(node.args.items()):
             if isinstance(value, list):
                 node.set(name, [self.cut(one) if isinstance(one, exp.Expr) else one for one in value])

@@ -44,7 +44,8 @@ class Costs:
 
 @dataclass
 class KeptState:
-    """One state. `statics` is what the first of its views reads below its grouping besides the streams.
+    """One state. `statics` is what the first of its views reads below its grouping besides the streams, `tag` names its
+    Spark jobs.
 
     `lock` guards what readers and members see; `tick_lock` is held while parts are made, until they are shown.
     """
@@ -55,15 +56,15 @@ class KeptState:
     statics: Statics
     parts: PartStore
     followers: Mapping[int, Follower]
+    tag: str = ""
     costs: Costs = field(default_factory=Costs)
     lock: threading.RLock = field(default_factory=threading.RLock)
     tick_lock: threading.Lock = field(default_factory=threading.Lock)
     strikes: int = 0
     closed: bool = False
 
-    @property
-    def tag(self) -> str:
-        return f"millpond-state-{self.oid}"
+    def __post_init__(self) -> None:
+        self.tag = self.tag or f"millpond-state-{self.oid}"
 
     # -- members -------------------------------------------------------------------------------------------
 
@@ -136,8 +137,8 @@ class KeptState:
             gone = self.record.names() - record.names()
             # A view may have joined or left since the version was made.
             self.record = replace(record, columns_made=self.shared.columns_made)
-            for stream, offset in record.offsets.items():
-                self.followers[stream].advance(offset)
+            for stream, follower in self.followers.items():
+                follower.advance(record.offsets[stream])
             self.strikes = 0
         self.parts.remove(gone)
 
@@ -163,8 +164,12 @@ class KeptState:
         keys = tuple(key.name for key in grouping.keys)
         kept = KeptParts(self.parts, parts, schema, keys, lambda source: f"SELECT {names} FROM {source}")
         new = {stream: NewTuples.of(chunk) for stream, chunk in chunks.items()}
-        query = Merge(runner.buckets, Texts(f"state_{self.oid}"), grouping, kept, new, self.statics).query()
+        query = Merge(runner.buckets, Texts(_name(self.tag)), grouping, kept, new, self.statics).query()
         return runner.frame(query.text, query.inputs, self.tag)
+
+
+def _name(tag: str) -> str:
+    return tag.replace("-", "_")
 
 
 def _merged_with(parts: Sequence[Part], chunk_rows: int) -> int:

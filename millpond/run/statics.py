@@ -11,7 +11,7 @@ from pathlib import Path
 
 from millpond.plan.pipelines import StaticPipeline
 from millpond.relation import Relation
-from millpond.spark.runner import FileInput, Runner
+from millpond.spark.runner import FileInput, Input, Runner
 from millpond.sql.translate import relation_key
 
 
@@ -24,7 +24,7 @@ class Statics:
     """The static side of one view. A static pipeline runs when its rows are first needed, and never again."""
 
     def __init__(
-        self, pinned: Mapping[str, FileInput], pipelines: tuple[StaticPipeline, ...], runner: Runner, scratch: Path
+        self, pinned: Mapping[str, Input], pipelines: tuple[StaticPipeline, ...], runner: Runner, scratch: Path
     ) -> None:
         self.pinned = pinned
         self._pipelines = {key_of(pipeline.relation): pipeline for pipeline in pipelines}
@@ -34,7 +34,7 @@ class Statics:
         self._computed: dict[str, FileInput] = {}
         weakref.finalize(self, shutil.rmtree, self._directory, ignore_errors=True)
 
-    def __getitem__(self, key: str) -> FileInput:
+    def __getitem__(self, key: str) -> Input:
         if key in self.pinned:
             return self.pinned[key]
         with self._lock:

@@ -185,8 +185,8 @@ class Portal:
         return encode_rows(self._piece.slice(0, count), self._columns, self._formats)
 
     def _next_piece(self) -> None:
-        if self._result is not None and self._result.is_live:
-            self._client.outbox.flush()
+        if self._rows_sent:
+            self._client.outbox.flush()  # the next may be long in coming
         piece = next(self._pieces, None)
         if piece is None:
             self.close()

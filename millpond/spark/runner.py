@@ -287,6 +287,18 @@ def _inlined(sql: str, inputs: Mapping[str, Input]) -> tuple[str, dict[str, Stor
     return f"{_WITH}{', '.join(queries)}{own}", stored
 
 
+def renamed(text: str, names: Sequence[str] | None) -> str:
+    """A query whose columns c0, c1, ... have other names, if there are any.
+
+    >>> renamed("SELECT 1 AS c0", ["a"])
+    'SELECT c0 AS `a` FROM (SELECT 1 AS c0)'
+    """
+    if names is None:
+        return text
+    columns = ", ".join(f"c{index} AS {quote(name)}" for index, name in enumerate(names))
+    return f"SELECT {columns} FROM ({text})"
+
+
 def _needs_tids(given: FileInput) -> bool:
     """Whether somebody asks for the tids of a stream, which are computed, or they cut its files."""
     return given.is_stream and (given.tids is not None or any(column.name == TID.name for column in given.columns))

@@ -16,10 +16,10 @@ from millpond.state.records import Part
 
 
 class PartStore:
-    """The parts of one state."""
+    """The parts of one state; those that are not `durable` need not survive a crash."""
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    def __init__(self, directory: Path, *, durable: bool = True) -> None:
+        self.directory, self._durable = directory, durable
         directory.mkdir(parents=True, exist_ok=True)
         self.pins = Pins()
 
@@ -30,10 +30,8 @@ class PartStore:
     def adopt(self, directory: Path, *, buckets: int = 0) -> Part:
         """The part that Spark wrote, safe on disk."""
         files = self._files(directory)
-        for path in files:
+        for path in (*files, directory, self.directory) if self._durable else ():
             fsync_path(path)
-        fsync_path(directory)
-        fsync_path(self.directory)
         rows = sum(pq.read_metadata(path).num_rows for path in files)
         return Part(directory.name, rows, sum(path.stat().st_size for path in files), buckets)
 

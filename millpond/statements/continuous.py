@@ -24,7 +24,7 @@ from millpond.run.view import ContinuousView
 from millpond.run.views import ViewPlan, streams_of
 from millpond.services import Services
 from millpond.session_state import SessionState
-from millpond.spark.runner import FileInput
+from millpond.spark.runner import FileInput, Input
 from millpond.sql.bind import BoundQuery
 from millpond.sql.statements import CreateView, RefreshView, VerifyView
 from millpond.state.records import ViewRecord
@@ -131,7 +131,7 @@ def verify(execution: Execution, statement: VerifyView) -> Result:
     answer = execution.view_answer(relation)
     kept = answer.rows
     with ExitStack() as held:
-        own: dict[str, FileInput] = {}
+        own: dict[str, Input] = {}
         for oid, stream in streams_of(view.plan).items():
             opened = execution.services.streams.get(stream)
             chunk = held.enter_context(opened.hold(starts[oid], answer.ends[oid]))

@@ -1,6 +1,7 @@
 """COPY: files and the client's input into tables and streams, relations and queries out to files.
 
-All or nothing: rows are staged while they are read and become visible together; a file appears when it is whole.
+All or nothing: rows are staged while they are read and become visible together; a file appears when it is whole. Rows
+for a stream that queries wait for can be shown in pieces instead.
 """
 
 from __future__ import annotations
@@ -46,7 +47,10 @@ def _copy_from(execution: Execution, statement: Copy) -> Result:
     limit = execution.settings.integer("copy_record_bytes_max")
     given = (source, columns, said.options, relation.name, execution.request.progress)
     blocks = read(*given, defaults=defaults, record_bytes_max=limit)
-    for block in _gathered(execution, relation, blocks):
+    complete_blocks = _gathered(execution, relation, blocks)
+    if said.options.commit_rows is not None:
+        return Result("COPY", rows_changed=_in_pieces(execution, relation, complete_blocks, said.options.commit_rows))
+    for block in complete_blocks:
         rows += block.num_rows
         if relation.kind == "stream":
             check_not_null(block, relation)
@@ -56,8 +60,32 @@ def _copy_from(execution: Execution, statement: Copy) -> Result:
     return Result("COPY", rows_changed=rows)
 
 
+def _in_pieces(execution: Execution, relation: Relation, blocks: Iterator[pa.Table], piece_rows: int) -> int:
+    """Append to a stream, outside of any transaction, a piece at a time."""
+    if relation.kind != "stream":
+        message = f'COPY COMMIT_ROWS needs a stream, and "{relation.name}" is a {relation.kind}'
+        raise MillpondError(SqlState.WRONG_OBJECT_TYPE, message)
+    if not execution.autocommit:
+        message = "COPY COMMIT_ROWS cannot run inside a transaction block"
+        raise MillpondError(SqlState.ACTIVE_SQL_TRANSACTION, message)
+    stream = execution.services.streams.get(relation)
+    rows, more = 0, True
+    while more:
+        more, shown = False, rows
+        with stream.stage() as staged:
+            for block in blocks:
+                check_not_null(block, relation)
+                staged.write(block)
+                rows += block.num_rows
+                more = rows - shown >= piece_rows
+                if more:
+                    break
+            staged.publish()
+    return rows
+
+
 def _gathered(execution: Execution, relation: Relation, blocks: Iterable[pa.Table]) -> Iterator[pa.Table]:
-    """Complete rows; for a table in blocks worth a file, for a stream as they come, since it gathers by itself."""
+    """Complete rows: for a table in blocks worth a file, for a stream as they come, since it gathers by itself."""
     waiting: list[pa.Table] = []
     for block in blocks:
         whole = complete(execution, relation, block)
@@ -82,7 +110,7 @@ def _copy_to(execution: Execution, statement: Copy) -> Result:
     columns = [OutputColumn(column.name, column.type) for column in bound.columns]
     target = _output(execution) if said.file is None else _server_file(execution, said.file)
     with execution.services.temporary_directory() as scratch:
-        pieces = execution.frame(bound).pieces(scratch)
+        pieces = execution.select(bound).pieces(scratch, memory_bytes_max=0)
         rows = write(pieces, columns, target, said.options, execution.request.progress)
     return Result("COPY", rows_changed=rows)
 

@@ -19,6 +19,7 @@ import pyarrow as pa
 from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.pgcatalog.declarations import INFORMATION_SCHEMA, PG_CATALOG
 from millpond.pgcatalog.objects import DATABASE
+from millpond.plan.once import Flow
 from millpond.privileges.authority import Authority
 from millpond.privileges.identity import Identity, Login, identify
 from millpond.privileges.reading import check_reads
@@ -30,14 +31,14 @@ from millpond.server_settings import SERVER_VERSION
 from millpond.services import Held, Services
 from millpond.session_settings import SessionSettings
 from millpond.session_state import SessionState
-from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, quote
+from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, renamed
 from millpond.sql.bind import BoundQuery, bind, bind_expression
 from millpond.sql.dml import constant_default, default_query, relation_names, whole_relation
 from millpond.sql.parse import parse_expression, parse_query
 from millpond.sql.scope import NamesAsCreated
 from millpond.sql.sqlite.translate import catalog_query
 from millpond.sql.statements import Name, QueryTree
-from millpond.statements import session_functions
+from millpond.statements import session_functions, stream_queries
 from millpond.statements.system_catalog import SystemCatalog, is_declared, system_relation
 from millpond.system import SYSTEM_RELATIONS, SystemContext
 from millpond.transaction import Transaction
@@ -55,6 +56,8 @@ VIEW_LOOK_S = 0.01
 
 DEFAULT_USER = "millpond"
 """Who a session in this process is; a server's clients say who they are."""
+
+NO_FILES: Mapping[str, Input] = {}
 
 IN_PROCESS = Login(DEFAULT_USER, trusted=True)
 
@@ -201,28 +204,33 @@ class Execution:
         self,
         bound: BoundQuery,
         *,
-        own: Mapping[str, FileInput] | None = None,
+        own: Mapping[str, Input] | None = None,
         names: Sequence[str] | None = None,
         reader: Authority | None = None,
     ) -> Frame:
         """Give the relations of a bound query their data, and the result columns `names` instead of c0, c1, ...
 
         `own` are files that stand for a relation of that name in this query only; `reader` is with whose rights they
-        are read if not with the user's.
+        are read if not with the user's. If it reads streams that flow, this waits until they have ended.
         """
         self.check_reads(bound, own or (), reader=reader)
+        live = stream_queries.live_query(self, bound, own or ())
+        if live is not None:
+            return stream_queries.frame(self, live, names)
+        return self.frame_now(bound, own or {}, names)
+
+    def frame_now(
+        self, bound: BoundQuery, own: Mapping[str, Input] = NO_FILES, names: Sequence[str] | None = None
+    ) -> Frame:
+        """The same over streams as they are now."""
         inputs: dict[str, Input] = {}
         views: dict[str, str] = {}
         held: list[Held] = []
         for key, relation in base_relations(bound).items():
-            given = own[relation.name] if own and relation.name in own else self._input(relation, held)
+            given = own[relation.name] if relation.name in own else self.input(relation, held)
             views[key] = self._view_name(relation, given)
             inputs[views[key]] = given
-        text = bound.to_spark(views)
-        if names is not None:
-            renamed = ", ".join(f"c{index} AS {quote(name)}" for index, name in enumerate(names))
-            text = f"SELECT {renamed} FROM ({text})"
-        frame = self.services.runner.frame(text, inputs, self.tag)
+        frame = self.services.runner.frame(renamed(bound.to_spark(views), names), inputs, self.tag)
         self.services.hold_while_alive(frame, held)
         return frame
 
@@ -245,8 +253,19 @@ class Execution:
         if read is not None:
             self.check_reads(bound)
             return self._shared_rows(read, self.view_answer(read.view))
+        return self.select(bound)
+
+    def select(self, bound: BoundQuery) -> Result:
+        """The result of a bound query, not yet computed; rows of a stream may go out as they come."""
+        self.check_reads(bound)
         columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
-        return Result("SELECT", columns, _frame=self.frame(bound))
+        live = stream_queries.live_query(self, bound)
+        if live is None:
+            return Result("SELECT", columns, _frame=self.frame_now(bound))
+        if isinstance(live.plan, Flow):
+            pieces = stream_queries.rows(self, live, live.plan)
+            return Result.flowing("SELECT", columns, pieces, self.services.runner.from_arrow)
+        return Result("SELECT", columns, _frame=stream_queries.frame(self, live, None))
 
     def _view_read(self, query: QueryTree, bound: BoundQuery) -> ViewRead | None:
         """The query as one that reads a continuous view and does nothing else, known from now on; None if it is not."""
@@ -334,7 +353,8 @@ class Execution:
             return f"table_{relation.oid}_{relation.version}"
         return self.services.runner.new_name()
 
-    def _input(self, relation: Relation, held: list[Held]) -> Input:
+    def input(self, relation: Relation, held: list[Held]) -> Input:
+        """The rows of a relation as they are now, and what to let go of when they have been read."""
         if relation.kind == "system" and is_declared(relation):
             return ArrowInput(self.system_catalog.table(relation, self))
         if relation.kind == "system":

@@ -13,7 +13,9 @@ from millpond.relation import Relation
 from millpond.result import Result, ResultColumn
 from millpond.run.view import ContinuousView
 from millpond.sql.statements import Explain, ExplainSplit
+from millpond.statements import stream_queries
 from millpond.statements.execution import Execution, base_relations
+from millpond.statements.explain_live import explain_live
 from millpond.types import TEXT
 
 EXPLAIN_COLUMNS = (ResultColumn("QUERY PLAN", TEXT),)
@@ -22,7 +24,11 @@ EXPLAIN_COLUMNS = (ResultColumn("QUERY PLAN", TEXT),)
 
 def explain(execution: Execution, statement: Explain) -> Result:
     bound = execution.bind(statement.query)
-    frame, read = execution.frame(bound), base_relations(bound)
+    execution.check_reads(bound)
+    live = stream_queries.live_query(execution, bound)
+    if live is not None:
+        return _lines(execution, explain_live(execution, live, analyze=statement.analyze))
+    frame, read = execution.frame_now(bound), base_relations(bound)
     lines = [line for relation in read.values() for line in _reads(execution, relation)]
     text = bound.to_spark({key: relation.name for key, relation in read.items()})
     lines += ["Spark SQL", f"  {text}", "Spark plan"]

@@ -46,7 +46,7 @@ def subscribe(execution: Execution, statement: Subscribe) -> Result:
         hint = "Use Pond.subscribe(), a cursor, or COPY (SUBSCRIBE ...) TO STDOUT."
         raise MillpondError(SqlState.FEATURE_NOT_SUPPORTED, message, hint=hint)
     subscriber, columns = open_subscription(execution, statement)
-    return Result("SUBSCRIBE", columns, is_live=True, _rest=subscriber.pieces())
+    return Result("SUBSCRIBE", columns, _rest=subscriber.pieces())
 
 
 def open_subscription(execution: Execution, statement: Subscribe) -> tuple[Subscriber, tuple[ResultColumn, ...]]:

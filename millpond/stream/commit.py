@@ -33,11 +33,10 @@ Clock = Callable[[], int]
 class Committer:
     """Commits the appends to one stream."""
 
-    def __init__(self, core: StreamCore, maintenance: Maintenance, clock: Clock, last_arrival_us: int) -> None:
+    def __init__(self, core: StreamCore, maintenance: Maintenance, clock: Clock) -> None:
         self._core = core
         self._maintenance = maintenance
         self._clock = clock
-        self._last_arrival_us = last_arrival_us
         self._lock = threading.Lock()
         self._queue = AppendQueue(core.limits)
         self._open: MemorySegment | None = None
@@ -168,12 +167,11 @@ class Committer:
 
     def _arrival_us(self) -> int:
         """Now, but never before the last arrival, whatever the clock does."""
-        return max(self._clock(), self._last_arrival_us)
+        return max(self._clock(), self._core.arrivals.last_us)
 
     def _arrived(self, rows: int, arrival_us: int) -> None:
-        self._last_arrival_us = arrival_us
+        self._core.arrivals.note(arrival_us)
         self._core.rate.add(rows, arrival_us)
-        self._core.arrivals.ring()
 
     def _overwrite(self) -> None:
         """Take what is beyond the capacity out of the ring."""

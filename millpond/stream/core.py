@@ -6,8 +6,8 @@ import threading
 
 import pyarrow as pa
 
-from millpond.bell import Bell
 from millpond.errors import InternalError, MillpondError, SqlState
+from millpond.stream.arrivals import Arrivals
 from millpond.stream.copies import Copies
 from millpond.stream.disk import Disk
 from millpond.stream.followers import Followers
@@ -24,7 +24,7 @@ from millpond.stream.staging import Staging
 class StreamCore:
     """The state of one stream.
 
-    `visible` guards `ring`, `rate` and `closed`: what readers see. It is never held while rows are written.
+    `visible` guards `ring`, `rate`, `arrivals` and `closed`: what readers see. It is never held while rows are written.
     """
 
     def __init__(
@@ -43,8 +43,8 @@ class StreamCore:
         self.visible = threading.Lock()
         self.closed = False
         self.rate = RateMeter()
+        self.arrivals = Arrivals(recovered.last_arrival_us)
         self.followers = Followers()
-        self.arrivals = Bell()
         self.ring = Ring(options, recovered.first_tid)
         for segment in recovered.segments:
             self.ring.push(segment)

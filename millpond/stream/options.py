@@ -95,6 +95,7 @@ class StreamStats:
     rate: float
     first_tid: Tid
     end_tid: Tid
+    last_arrival_us: int
     rows_held: int
     bytes_held: int
     segments: int

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from millpond.bell import Bell
 from millpond.errors import MillpondError, SqlState
+from millpond.stream.arrivals import Arrivals
 from millpond.stream.chunk import Chunk
 from millpond.stream.commit import Clock, Committer
 from millpond.stream.core import StreamCore
@@ -33,6 +33,7 @@ from millpond.stream.pins import Hold
 from millpond.stream.recovery import Recovered, clear_scratch, recover
 from millpond.stream.ring import Segment
 from millpond.stream.segment_file import StoredFile, stored_schema
+from millpond.stream.shared_chunks import SharedChunks
 from millpond.stream.staged_append import StagedAppend
 
 
@@ -44,11 +45,12 @@ def now_us() -> int:
 class StreamRelation:
     """One stream; every method may be called from any thread."""
 
-    def __init__(self, core: StreamCore, clock: Clock, last_arrival_us: int) -> None:
+    def __init__(self, core: StreamCore, clock: Clock) -> None:
         self._core = core
         self._clock = clock
         self._maintenance = Maintenance(core)
-        self._committer = Committer(core, self._maintenance, clock, last_arrival_us)
+        self._committer = Committer(core, self._maintenance, clock)
+        self._shared_chunks = SharedChunks(self.hold)
         # Writers of a log share a sync, so they go in together. In memory there is nothing to share, and fighting for
         # the interpreter's lock makes all of them slower.
         self._small_append_turn: AbstractContextManager[object] = (
@@ -78,7 +80,7 @@ class StreamRelation:
             recovered = cls._prepare(disk, layout, schema)
         except OSError as error:
             raise write_failure(name, error) from error
-        return cls(StreamCore(name, schema, options, layout, disk, recovered), clock, recovered.last_arrival_us)
+        return cls(StreamCore(name, schema, options, layout, disk, recovered), clock)
 
     @staticmethod
     def _prepare(disk: Disk, layout: Layout, schema: pa.Schema) -> Recovered:
@@ -131,9 +133,16 @@ class StreamRelation:
         return self._core.followers
 
     @property
-    def arrivals(self) -> Bell:
-        """Rings when tuples have become visible."""
+    def arrivals(self) -> Arrivals:
         return self._core.arrivals
+
+    @property
+    def shared_chunks(self) -> SharedChunks:
+        return self._shared_chunks
+
+    def now_us(self) -> int:
+        """The time, by the clock that arrivals are stamped with."""
+        return self._clock()
 
     def compact(self) -> None:
         """Merge adjacent small segments; writers do it on their own when there are many."""
@@ -152,6 +161,7 @@ class StreamRelation:
                 rate=core.rate.rows_per_second(self._clock()),
                 first_tid=core.ring.first_tid,
                 end_tid=core.ring.end_tid,
+                last_arrival_us=core.arrivals.last_us,
                 rows_held=core.ring.end_tid - core.ring.first_tid,
                 bytes_held=core.ring.size_bytes,
                 segments=len(core.ring),
@@ -237,5 +247,5 @@ class StreamRelation:
             SqlState.STREAM_OVERRUN,
             f'tuples {first} to {ring.first_tid - 1} of stream "{self._core.name}" have been overwritten',
             detail=f"The stream holds tuples {ring.first_tid} to {ring.end_tid - 1}.",
-            hint="Read the stream more often, or give it a larger capacity.",
+            hint="Give the stream a larger capacity, or let writers wait for this reader: SET on_overrun = 'block'.",
         )

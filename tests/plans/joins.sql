@@ -276,9 +276,15 @@ live tables: station
 
 SELECT plant FROM station WHERE id IN (SELECT station FROM part_usage);
 ----
-error 0A000: a continuous view must group the stream "part_usage"
-hint: Add GROUP BY, DISTINCT or an aggregate; or query the stream directly.
-at: station FROM part_usage);
+grouping state_0
+  stream pipeline over "part_usage"
+    SELECT `part_usage`.`station` AS `k0` FROM `part_usage` AS `part_usage` GROUP BY `part_usage`.`station`
+  key k0 INT: part_usage.station
+  merge
+    SELECT k0 FROM state_0 GROUP BY k0
+upper pipeline
+  SELECT `station@`.`plant` AS `c0` FROM `station` AS `station@` WHERE `station@`.`id` IN (SELECT `merged_0`.`k0` AS `station` FROM `state_0` AS `merged_0`)
+live tables: station
 
 SELECT plant, (SELECT count(*) FROM part_usage u WHERE u.station = st.id AND u.weight > 2) FROM station st;
 ----
@@ -320,9 +326,15 @@ live tables: station
 
 SELECT plant FROM station st WHERE EXISTS (SELECT 1 FROM part_usage u WHERE u.station = st.id);
 ----
-error 0A000: a continuous view must group the stream "part_usage"
-hint: Add GROUP BY, DISTINCT or an aggregate; or query the stream directly.
-at: 1 FROM part_usage u WHERE u.st
+grouping state_0
+  stream pipeline over "part_usage"
+    SELECT `u`.`station` AS `k0` FROM `part_usage` AS `u` GROUP BY `u`.`station`
+  key k0 INT: u.station
+  merge
+    SELECT k0 FROM state_0 GROUP BY k0
+upper pipeline
+  SELECT `st`.`plant` AS `c0` FROM `station` AS `st` WHERE EXISTS (SELECT 1 AS `found` FROM `state_0` AS `merged_0` WHERE `merged_0`.`k0` = `st`.`id` GROUP BY `merged_0`.`k0`)
+live tables: station
 
 SELECT plant FROM station st WHERE 3 < (SELECT count(*) FROM part_usage u WHERE u.station < st.id);
 ----

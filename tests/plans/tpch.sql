@@ -72,9 +72,16 @@ WHERE o_orderdate >= date '1993-07-01' AND o_orderdate < date '1993-07-01' + int
   AND EXISTS (SELECT * FROM lineitem WHERE l_orderkey = o_orderkey AND l_commitdate < l_receiptdate)
 GROUP BY o_orderpriority ORDER BY o_orderpriority;
 ----
-error 0A000: a continuous view must group the stream "lineitem"
-hint: Add GROUP BY, DISTINCT or an aggregate; or query the stream directly.
-at: * FROM lineitem WHERE l_orderk
+notice: ORDER BY is dropped: ask for the order when you query the view
+grouping state_0
+  stream pipeline over "lineitem"
+    SELECT `lineitem`.`l_orderkey` AS `k0` FROM `lineitem` AS `lineitem` WHERE `lineitem`.`l_commitdate` < `lineitem`.`l_receiptdate` GROUP BY `lineitem`.`l_orderkey`
+  key k0 INT: lineitem.l_orderkey
+  merge
+    SELECT k0 FROM state_0 GROUP BY k0
+upper pipeline
+  SELECT `orders`.`o_orderpriority` AS `c0`, CAST(COUNT(*) AS BIGINT) AS `c1` FROM `orders` AS `orders` WHERE ((`orders`.`o_orderdate` >= CAST('1993-07-01' AS DATE)) AND (`orders`.`o_orderdate` < (CAST(CAST('1993-07-01' AS DATE) AS TIMESTAMP_NTZ) + MAKE_INTERVAL(0, 3, 0, 0, 0, 0, 0.000000)))) AND EXISTS (SELECT 1 AS `found` FROM `state_0` AS `merged_0` WHERE `merged_0`.`k0` = `orders`.`o_orderkey` GROUP BY `merged_0`.`k0`) GROUP BY `orders`.`o_orderpriority`
+live tables: orders
 
 -- TPC-H 5
 SELECT n_name, sum(l_extendedprice * (1 - l_discount)) AS revenue

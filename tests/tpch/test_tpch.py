@@ -30,7 +30,6 @@ SUBQUERY_BELOW = (
     " is not supported in a continuous view"
 )
 REFUSED = {
-    4: 'a continuous view must group the stream "lineitem"',
     17: SUBQUERY_BELOW,
     18: SUBQUERY_BELOW,
     21: SUBQUERY_BELOW,

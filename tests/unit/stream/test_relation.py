@@ -173,7 +173,8 @@ def test_a_reader_behind_the_ring_is_told_what_is_missing(tmp_path: Path, option
     assert caught.value.sqlstate == SqlState.STREAM_OVERRUN
     assert caught.value.message == f'tuples 3 to {held.first_tid - 1} of stream "s" have been overwritten'
     assert caught.value.detail == f"The stream holds tuples {held.first_tid} to 199."
-    assert caught.value.hint == "Read the stream more often, or give it a larger capacity."
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("Give the stream a larger capacity")
 
 
 def test_tuples_that_do_not_exist_yet_cannot_be_held(tmp_path: Path, options: StreamOptions) -> None:

@@ -1,0 +1,176 @@
+"""Ad hoc queries over streams that flow: what a session has set decides how long they are read, the plan how.
+
+A query whose streams are read as they are now, because their timeout is 0 or a snapshot was asked for, is none.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from millpond.plan.once import Flow, Gathered, OncePlan, plan_once
+from millpond.plan.pipelines import SplitPlan
+from millpond.relation import ARRIVAL_TIMESTAMP, Relation
+from millpond.run.flow import FlowingQuery
+from millpond.run.gathered import GatheredStreams
+from millpond.run.query import StreamQuery
+from millpond.run.scans import Pace, ScanCosts, Scans
+from millpond.run.statics import Statics, key_of
+from millpond.spark.runner import FileInput, Frame, Input
+from millpond.sql.bind import BoundQuery
+from millpond.stream.limit import StreamLimit
+from millpond.stream.scan import EventLimit, ScanEnd, StreamScan
+
+if TYPE_CHECKING:
+    from millpond.services import Held
+    from millpond.statements.execution import Execution
+
+FLOW_PACE = Pace(rows=50_000, patience_s=0.05, rows_max=250_000)
+"""Rows go out soon after they came, and a client that does not read keeps few of them."""
+
+GATHER_PACE = Pace(rows=1_000_000, patience_s=0.2)
+PATIENCE_S = 0.5
+"""A chunk that becomes a partial is worth waiting for: a job costs the same for few tuples as for many."""
+
+
+@dataclass(frozen=True)
+class LiveQuery:
+    """A query over streams that are read until they end, and how it can be run."""
+
+    bound: BoundQuery
+    plan: OncePlan
+    ends: dict[int, ScanEnd]
+    streams: dict[int, Relation]
+
+
+def live_query(execution: Execution, bound: BoundQuery, own: Collection[str] = ()) -> LiveQuery | None:
+    """The query as one over streams that flow, if it is one. `own` are relations for which it has been given files."""
+    read = (reference.relation for reference in bound.relations)
+    streams = {one.oid: one for one in read if one.kind == "stream" and one.name not in own}
+    ends = {oid: scan_end(execution, stream) for oid, stream in streams.items()}
+    if not streams or execution.settings.text("stream_scan") == "snapshot":
+        return None
+    if not _starts_late(execution) and all(end.quiet_us == 0 for end in ends.values()):
+        return None
+    return LiveQuery(bound, plan_once(bound), ends, streams)
+
+
+def scan_end(execution: Execution, stream: Relation) -> ScanEnd:
+    """What ends a scan of the stream: the session says, or the stream's own options."""
+    settings = execution.settings
+    limit = StreamLimit.of(settings.text("stream_limit"))
+    said = settings.integer("session_timeout")
+    option = stream.options.get("session_timeout")
+    timeout_ms = said if said >= 0 else int(option) if option is not None else None
+    if timeout_ms is None and limit == StreamLimit():
+        timeout_ms = 0
+    return ScanEnd(
+        quiet_us=None if timeout_ms is None else timeout_ms * 1000,
+        rows=limit.rows,
+        lasting_us=limit.lasting_us,
+        event=None if limit.watermark is None else _event_limit(stream, limit),
+    )
+
+
+def _event_limit(stream: Relation, limit: StreamLimit) -> EventLimit:
+    """The watermark is behind the newest event by as much as rows of the stream may be late."""
+    assert limit.watermark is not None
+    late = timedelta(milliseconds=int(stream.options.get("watermark", 0)))
+    return EventLimit(stream.options.get("timestamp", ARRIVAL_TIMESTAMP.name), limit.watermark + late)
+
+
+def _starts_late(execution: Execution) -> bool:
+    return execution.settings.text("stream_start") == "latest"
+
+
+# -- running ---------------------------------------------------------------------------------------------------------
+
+
+def frame(execution: Execution, live: LiveQuery, names: Sequence[str] | None, costs: ScanCosts | None = None) -> Frame:
+    """The answer, not computed yet, of a query whose streams have ended: this waits until they have."""
+    if isinstance(live.plan, SplitPlan):
+        return _split_frame(execution, live, live.plan, names, costs)
+    plan = live.plan if isinstance(live.plan, Gathered) else _gathering(live)
+    scans = _scans(execution, live, GATHER_PACE, costs)
+    gathered = GatheredStreams(plan, scans, execution.settings.integer("stream_rows_max"))
+    try:
+        gathered.read()
+        made = execution.frame_now(live.bound, gathered.files(), names)
+    except BaseException:
+        gathered.close()
+        raise
+    finally:
+        scans.close()
+    execution.services.hold_while_alive(made, [gathered.close])
+    return made
+
+
+def rows(execution: Execution, live: LiveQuery, plan: Flow, costs: ScanCosts | None = None) -> Iterator[pa.Table]:
+    """The rows of a query without a grouping, as they come."""
+    held: list[Held] = []
+    given = _given(execution, plan.query, held)
+    scans = _scans(execution, live, FLOW_PACE, costs)
+    directory = execution.services.scratch / f"flow-{uuid.uuid4().hex}"
+    query = FlowingQuery(plan, scans, given, execution.services.runner, execution.tag, directory)
+    try:
+        yield from query.pieces()
+    finally:
+        query.close()
+        for release in held:
+            release()
+
+
+def _gathering(live: LiveQuery) -> Gathered:
+    """A flow whose rows have to be there all at once, as for storing them."""
+    return Gathered(live.bound, tuple(live.streams.values()), "its rows are needed all at once")
+
+
+def _split_frame(
+    execution: Execution, live: LiveQuery, plan: SplitPlan, names: Sequence[str] | None, costs: ScanCosts | None
+) -> Frame:
+    services = execution.services
+    held: list[Held] = []
+    pinned = {key_of(one): _unnamed(execution.input(one, held)) for one in (*plan.pinned, *plan.live)}
+    directory = services.scratch / f"query-{uuid.uuid4().hex}"
+    statics = Statics(pinned, plan.statics, services.runner, services.scratch)
+    pace = Pace(services.settings.integer("view_chunk_rows"), PATIENCE_S)
+    scans = _scans(execution, live, pace, costs)
+    query = StreamQuery(plan, scans, statics, services.runner, execution.tag, directory)
+    held.append(query.close)
+    try:
+        query.read()
+        made = query.frame(names)
+    except BaseException:
+        for release in held:
+            release()
+        raise
+    finally:
+        scans.close()
+    services.hold_while_alive(made, held)
+    return made
+
+
+def _scans(execution: Execution, live: LiveQuery, pace: Pace, costs: ScanCosts | None) -> Scans:
+    block = execution.settings.text("on_overrun") == "block"
+    by_stream: dict[int, StreamScan] = {}
+    for oid, relation in live.streams.items():
+        stream = execution.services.streams.get(relation)
+        from_start = not _starts_late(execution)
+        by_stream[oid] = StreamScan(stream, live.ends[oid], from_start=from_start, block=block)
+    return Scans(by_stream, pace, costs or ScanCosts())
+
+
+def _given(execution: Execution, bound: BoundQuery, held: list[Held]) -> dict[str, Input]:
+    """Everything that a query reads but its streams, as it is now."""
+    others = {one.key: one.relation for one in bound.relations if one.relation.kind != "stream"}
+    return {key: _unnamed(execution.input(relation, held)) for key, relation in others.items()}
+
+
+def _unnamed(given: Input) -> Input:
+    """An input whose name means other files the next time."""
+    return replace(given, stable=False) if isinstance(given, FileInput) else given
