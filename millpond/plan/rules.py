@@ -83,12 +83,6 @@ def check_no_session(tree: exp.Expr) -> None:
             raise refused(message, node, hint="Call it in the query that reads the view.")
 
 
-def check_flows(query: exp.Expr) -> None:
-    """Raises what is wrong with a query whose rows are those of a stream, each worked on by itself."""
-    check_no_session(query)
-    _check_rows(query)
-
-
 # -- what flows -----------------------------------------------------------------------------------------------
 
 

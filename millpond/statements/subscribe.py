@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.plan.rules import check_flows
+from millpond.plan.rules import check_no_session, check_rows
 from millpond.plan.trees import is_raw
 from millpond.privileges.authority import Authority
 from millpond.privileges.identity import identify
@@ -115,7 +115,8 @@ def _followed(execution: Execution, statement: Subscribe, bound: BoundQuery) -> 
         bound.check_same_for_all()
         return Followed(bound, about, lambda: QuerySource(services, shown, query, bound))
     if is_raw(bound.tree):
-        check_flows(bound.tree)
+        check_no_session(bound.tree)
+        check_rows(bound.tree, kept=True)
         bound.check_same_for_all()
         return Followed(bound, about, lambda: StreamSource(services, shown, query, bound))
     return Followed(bound, about, partial(_unnamed, execution, shown, bound, relations))

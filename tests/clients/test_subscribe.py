@@ -11,9 +11,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import asyncpg
@@ -53,11 +53,22 @@ def other(server: Served) -> Connection:
     return psycopg.connect(server.url, autocommit=True)
 
 
+@contextmanager
+def streamed(cursor: psycopg.Cursor[Any], text: str, values: list[Any] | None = None) -> Iterator[Iterator[Any]]:
+    """The rows as they come, until the block ends."""
+    rows = cursor.stream(text, values)
+    try:
+        yield rows
+    finally:
+        assert isinstance(rows, Generator)
+        rows.close()
+
+
 def test_rows_without_end(shared_server: Served, connection: Connection, view: str) -> None:
     with (
         other(shared_server) as writer,
         connection.cursor() as cursor,
-        closing(cursor.stream(f"SUBSCRIBE TO {view}")) as rows,
+        streamed(cursor, f"SUBSCRIBE TO {view}") as rows,
     ):
         first = sorted(next(rows)[1:] for _ in range(2))
         assert first == [("snapshot", "a", 1, 1.0), ("snapshot", "b", 1, 2.5)]
@@ -129,10 +140,10 @@ def test_server_side_cursor_of_psycopg(connection: Connection, view: str) -> Non
 
 def test_resume_by_a_parameter(shared_server: Served, connection: Connection, view: str) -> None:
     with other(shared_server) as writer:
-        with writer.cursor() as cursor, closing(cursor.stream(f"SUBSCRIBE TO {view}")) as rows:
+        with writer.cursor() as cursor, streamed(cursor, f"SUBSCRIBE TO {view}") as rows:
             version = next(rows)[0]
         connection.execute(f"INSERT INTO {view}_in VALUES ('b', 1)")
-        with writer.cursor() as cursor, closing(cursor.stream(f"SUBSCRIBE TO {view} AS OF %s", [version])) as rows:
+        with writer.cursor() as cursor, streamed(cursor, f"SUBSCRIBE TO {view} AS OF %s", [version]) as rows:
             assert [next(rows)[1:4] for _ in range(2)] == [("update_old", "b", 1), ("update_new", "b", 2)]
         with pytest.raises(psycopg.Error) as caught:
             writer.execute(f"SUBSCRIBE TO {view} AS OF 7")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState
+from millpond.run.difference import Key
 from millpond.run.feeds import Feeds
 from millpond.run.history import VersionClock
 from millpond.run.subscriber import Pace, Subscriber, Wishes
@@ -29,7 +30,7 @@ class Numbers:
     """A source whose rows a test sets: texts with a number each."""
 
     shown = "numbers"
-    key = (0,)
+    key: Key | None = (0,)
     is_state = True
 
     def __init__(self) -> None:

@@ -1,0 +1,105 @@
+"""The clients of the benchmark of subscriptions: those who read what they are sent, and one who does not."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+import psycopg
+
+from millpond.bench.answers import WrongAnswerError
+
+STUCK_BUFFER_BYTES = 8 << 10
+"""What the system takes in for a client that does not read; by default that would be megabytes."""
+
+
+@dataclass
+class ReadingClient:
+    """Applies the changes of a view to what it has, and remembers each version by a sum that tells states apart."""
+
+    url: str
+    view: str
+    states: dict[int, int] = field(default_factory=dict)
+    delays_s: list[float] = field(default_factory=list)
+    skipped: int = 0
+    error: BaseException | None = None
+    rows: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._connection = psycopg.connect(self.url, autocommit=True)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End the subscription and wait until it has ended."""
+        self._connection.cancel_safe()
+        self._thread.join()
+        self._connection.close()
+        if self.error is not None:
+            raise self.error
+
+    def _run(self) -> None:
+        try:
+            with self._connection.cursor() as cursor, cursor.copy(self._statement()) as copy:
+                for line in copy:
+                    self._apply(bytes(line).decode().rstrip("\n"))
+        except psycopg.errors.QueryCanceled:
+            pass  # that is how it ends
+        except Exception as error:
+            self.error = error
+
+    def _statement(self) -> str:
+        return f"COPY (SUBSCRIBE TO {self.view} WITH (progress)) TO STDOUT"
+
+    def _apply(self, line: str) -> None:
+        version, change, row = line.split("\t", 2)
+        if change == "progress":
+            self._complete(int(version))
+        elif change == "skipped":
+            self.skipped += 1
+        elif change in ("snapshot", "insert", "update_new"):
+            self.rows[row] += 1
+        else:
+            self.rows[row] -= 1
+            if self.rows[row] < 0:
+                raise WrongAnswerError(f"a row was deleted that was not there: {row}")
+
+    def _complete(self, version: int) -> None:
+        if self.states and version <= max(self.states):
+            raise WrongAnswerError(f"version {version} came after {max(self.states)}")
+        self.rows = +self.rows
+        self.states[version] = hash(frozenset(self.rows.items()))
+        self.delays_s.append(time.time() - version / 1e6)
+
+
+class StuckClient:
+    """Subscribes and reads the first row only; of the rest its system takes in little."""
+
+    def __init__(self, url: str, view: str) -> None:
+        self._connection = psycopg.connect(url, autocommit=True)
+        with socket.fromfd(self._connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as endpoint:
+            endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, STUCK_BUFFER_BYTES)
+        self._received = self._connection.cursor().stream(f"SUBSCRIBE TO {view}")
+        self.rows: Counter[tuple[object, ...]] = Counter()
+        self.skips = 0
+        self._apply(next(self._received))
+
+    def read_on(self, seconds: float) -> None:
+        """Read what has been on its way all the time, and what follows."""
+        threading.Timer(seconds, self._connection.cancel_safe).start()
+        try:
+            for received in self._received:
+                self._apply(received)
+        except psycopg.errors.QueryCanceled:
+            pass  # that is how it ends
+        self._connection.close()
+
+    def _apply(self, received: tuple[object, ...]) -> None:
+        _version, change, *row = received
+        if change == "skipped":
+            self.skips += 1
+        else:
+            self.rows[tuple(row)] += 1 if change in ("snapshot", "insert", "update_new") else -1
