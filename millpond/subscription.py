@@ -45,6 +45,11 @@ class Subscription:
         return tuple(column.name for column in self._described[2:])
 
     @property
+    def version(self) -> int:
+        """The version that was given last, 0 before the first: what to go on after, once it was read to its end."""
+        return self._subscriber.seen_number
+
+    @property
     def skipped(self) -> int:
         """How many versions were folded into later ones, because they came faster than they were read."""
         return self._subscriber.skipped
