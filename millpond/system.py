@@ -98,7 +98,7 @@ def _subscriptions(context: SystemContext) -> Iterable[Row]:
         if context.authority.has_role(role):
             every_ms = None if one.wishes.every_s is None else int(one.wishes.every_s * 1000)
             version = one.seen_number or None
-            yield process, role, one.feed.source.shown, version, one.lag, one.skipped, every_ms, one.wishes.progress
+            yield process, role, one.feed.shown, version, one.lag, one.skipped, every_ms, one.wishes.progress
 
 
 def _settings(context: SystemContext) -> Iterable[Row]:

@@ -29,7 +29,6 @@ logger = logging.getLogger(__name__)
 class Source(Protocol):
     """What a feed is about. `is_state` says that `look` gives all rows each time, and not only those that are new."""
 
-    shown: str
     key: Key | None
     is_state: bool
 
@@ -66,8 +65,10 @@ class Feed:
     """`changed` guards everything, and is notified when there is a version more or the feed has ended; `news` rings
     then, for those who do not wait in a thread."""
 
-    def __init__(self, source: Source, clock: VersionClock, limits: Limits, retire: Callable[[Feed], bool]) -> None:
-        self.source, self.limits = source, limits
+    def __init__(
+        self, source: Source, shown: str, clock: VersionClock, limits: Limits, retire: Callable[[Feed], bool]
+    ) -> None:
+        self.source, self.shown, self.limits = source, shown, limits
         self.changed = threading.Condition()
         self.history = History(limits.versions_max, limits.bytes_max)
         self.readers: list[Reader] = []
@@ -117,7 +118,7 @@ class Feed:
         with self.changed:
             found = self.history.at(number) if number <= self._clock.last else None
         if found is None:
-            raise no_such_version(number, self.source.shown)
+            raise no_such_version(number, self.shown)
         return found
 
     def check(self) -> None:
@@ -161,7 +162,7 @@ class Feed:
             self.end(error)
         except Exception as error:
             logger.exception("a feed failed")
-            self.end(InternalError(f"the subscription to {self.source.shown} failed", detail=repr(error)))
+            self.end(InternalError(f"the subscription to {self.shown} failed", detail=repr(error)))
         finally:
             self._retire(self)
             self._stop_listening()
@@ -213,7 +214,7 @@ class Feed:
 
     def _bounded(self, rows: pa.Table) -> pa.Table:
         if rows.nbytes > self.limits.bytes_max:
-            message = f"the rows of {self.source.shown} are too many for a subscription"
+            message = f"the rows of {self.shown} are too many for a subscription"
             detail = f"They take {rows.nbytes} bytes; {self.limits.bytes_max} are kept."
             hint = 'Subscribe to fewer of them, or give the pond a larger "subscription_bytes".'
             raise MillpondError(SqlState.PROGRAM_LIMIT_EXCEEDED, message, detail=detail, hint=hint)

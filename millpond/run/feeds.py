@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 
 from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState
 from millpond.run.feed import Feed, Limits, Source, no_such_version
 from millpond.run.history import VersionClock
 from millpond.run.subscriber import Pace, Subscriber, Wishes
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a feed is about: `about` is the same for all who can share it, `shown` is what people call it."""
+
+    about: Hashable
+    shown: str
+    source: Callable[[], Source]
 
 
 class Feeds:
@@ -27,25 +37,18 @@ class Feeds:
         )
 
     def subscribe(
-        self,
-        about: Hashable,
-        source: Callable[[], Source],
-        wishes: Wishes,
-        pace: Pace,
-        who: tuple[int, str],
-        authorize: Callable[[], None],
+        self, subject: Subject, wishes: Wishes, pace: Pace, who: tuple[int, str], authorize: Callable[[], None]
     ) -> Subscriber:
-        """A new subscriber of the feed about something, which is made of a source if there is none yet."""
+        """A new subscriber of the feed about something, which begins if there is none yet."""
         with self._lock:
             if self._closed:
-                raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, "the pond is closed")
-            feed = self._feeds.get(about)
+                raise _closed()
+            feed = self._feeds.get(subject.about)
             if feed is None or feed.error is not None:
-                made = source()
                 if wishes.as_of is not None:
-                    made.close()
-                    raise no_such_version(wishes.as_of, made.shown)
-                feed = self._feeds[about] = Feed(made, self._clock, self._limits, self._retire)
+                    raise no_such_version(wishes.as_of, subject.shown)
+                feed = Feed(subject.source(), subject.shown, self._clock, self._limits, self._retire)
+                self._feeds[subject.about] = feed
             subscriber = Subscriber(feed, wishes, pace, who, authorize)
             feed.join(subscriber)
         try:
@@ -61,20 +64,13 @@ class Feeds:
             feeds = list(self._feeds.values())
         return [reader for feed in feeds for reader in feed.readers if isinstance(reader, Subscriber)]
 
-    def end_all(self, error: MillpondError) -> None:
-        """Give all subscribers that there are now an error."""
-        with self._lock:
-            feeds = list(self._feeds.values())
-        for feed in feeds:
-            feed.end(error)
-
     def close(self) -> None:
         """End all feeds, and return when none of them runs any more."""
         with self._lock:
             self._closed = True
             feeds = list(self._feeds.values())
         for feed in feeds:
-            feed.end(MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, "the pond is closed"))
+            feed.end(_closed())
         for feed in feeds:
             feed.join_thread()
 
@@ -85,3 +81,7 @@ class Feeds:
                 return False
             self._feeds = {about: one for about, one in self._feeds.items() if one is not feed}
             return True
+
+
+def _closed() -> MillpondError:
+    return MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, "the pond is closed")

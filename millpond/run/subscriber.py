@@ -56,7 +56,7 @@ class Subscriber:
         self._authorize = authorize
         self._progress_s = pace.progress_s if wishes.every_s is None else wishes.every_s
         self._gave_at = 0.0
-        self._closed = False
+        self._ended: MillpondError | None = None
 
     @property
     def lag(self) -> int:
@@ -75,8 +75,12 @@ class Subscriber:
 
     def close(self) -> None:
         """Leave; whoever waits here is told."""
-        if not self._closed:
-            self._closed = True
+        self.end(MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, "the subscription is closed"))
+
+    def end(self, error: MillpondError) -> None:
+        """Leave, and give an error to whoever reads."""
+        if self._ended is None:
+            self._ended = error
             self.feed.leave(self)
 
     # -- taking --------------------------------------------------------------------------------------------------
@@ -128,8 +132,8 @@ class Subscriber:
 
     def _check(self) -> None:
         self.feed.check()
-        if self._closed:
-            raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, "the subscription is closed")
+        if self._ended is not None:
+            raise self._ended
         self._authorize()
 
     # -- which version comes next --------------------------------------------------------------------------------
@@ -156,7 +160,7 @@ class Subscriber:
 
     def _is_due(self) -> bool:
         """Whether `take` would give something, or raise."""
-        return self._closed or self.feed.error is not None or bool(self._following())
+        return self._ended is not None or self.feed.error is not None or bool(self._following())
 
     # -- what is given of it -------------------------------------------------------------------------------------
 

@@ -78,6 +78,11 @@ class Connection:
         if self._session is not None:
             self._session.interrupt(reason)
 
+    @property
+    def process(self) -> int | None:
+        """The number of its session, once it has one."""
+        return None if self._session is None else self._session.state.number
+
     def abort(self) -> None:
         """Close the socket now."""
         self._writer.transport.abort()

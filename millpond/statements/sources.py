@@ -36,8 +36,8 @@ _numbers = itertools.count(1)
 class FollowedQuery:
     """What the sources share: the relations that they read, which have to stay the ones they are."""
 
-    def __init__(self, services: Services, shown: str, reads: Iterable[Relation]) -> None:
-        self.services, self.shown = services, shown
+    def __init__(self, services: Services, reads: Iterable[Relation]) -> None:
+        self.services = services
         self._reads = {relation.oid: relation.name for relation in reads}
         self._state = SessionState.of_pond(services.settings)
         self._tag = f"millpond-feed-{next(_numbers)}"
@@ -80,9 +80,9 @@ class ViewSource(FollowedQuery):
     is_state = True
 
     def __init__(
-        self, services: Services, shown: str, view: ContinuousView, reads: Iterable[Relation], on_close: Stop | None
+        self, services: Services, view: ContinuousView, reads: Iterable[Relation], on_close: Stop | None = None
     ) -> None:
-        super().__init__(services, shown, reads)
+        super().__init__(services, reads)
         self._view, self._on_close = view, on_close
         self._last: Answer | None = None
         self.key: Key | None = view_key(services, view)
@@ -108,9 +108,9 @@ class QuerySource(FollowedQuery):
 
     is_state = True
 
-    def __init__(self, services: Services, shown: str, query: QueryTree, bound: BoundQuery) -> None:
+    def __init__(self, services: Services, query: QueryTree, bound: BoundQuery) -> None:
         relations = base_relations(bound).values()
-        super().__init__(services, shown, relations)
+        super().__init__(services, relations)
         self._query, self._columns = query, bound.columns
         self._views = [services.views.get(one) for one in relations if one.kind == "continuous"]
         self._last: object = None
@@ -120,8 +120,8 @@ class QuerySource(FollowedQuery):
         with self.looking() as execution:
             bound = execution.bind(self._query)
             if bound.columns != self._columns:
-                message = f"the columns of {self.shown} have changed"
-                raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, message, hint="Subscribe anew.")
+                message, hint = "the columns of what is subscribed to have changed", "Subscribe anew."
+                raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, message, hint=hint)
             token = [_state_of(execution, relation) for relation in base_relations(bound).values()]
             if token == self._last:
                 return None
@@ -140,9 +140,9 @@ class StreamSource(FollowedQuery):
 
     is_state = False
 
-    def __init__(self, services: Services, shown: str, query: QueryTree, bound: BoundQuery) -> None:
+    def __init__(self, services: Services, query: QueryTree, bound: BoundQuery) -> None:
         relations = list(base_relations(bound).values())
-        super().__init__(services, shown, relations)
+        super().__init__(services, relations)
         self.key: Key | None = None
         self._query = query
         self._streams = {one.oid: (one, services.streams.get(one)) for one in relations if one.kind == "stream"}

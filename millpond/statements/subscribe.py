@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
 from millpond.errors import MillpondError, SqlState, not_supported
@@ -15,6 +14,7 @@ from millpond.privileges.reading import check_reads
 from millpond.relation import Relation
 from millpond.result import Result, ResultColumn
 from millpond.run.feed import Source
+from millpond.run.feeds import Subject
 from millpond.run.subscriber import Pace, Subscriber, Wishes
 from millpond.sql.bind import BoundQuery
 from millpond.sql.dml import whole_relation
@@ -27,16 +27,6 @@ from millpond.types import BIGINT, TEXT
 
 CHANGE_COLUMNS = (ResultColumn("version", BIGINT), ResultColumn("change", TEXT))
 """What comes before the columns of the view or the query."""
-
-
-@dataclass(frozen=True)
-class Followed:
-    """What a subscription is about: `about` is the same for those that can share a feed."""
-
-    bound: BoundQuery
-    about: Hashable
-    source: Callable[[], Source]
-    freshness_s: float | None = None
 
 
 def subscribe(execution: Execution, statement: Subscribe) -> Result:
@@ -53,16 +43,12 @@ def open_subscription(execution: Execution, statement: Subscribe) -> tuple[Subsc
     """A subscriber that its caller has to close, and the columns of what it gives."""
     bound = bind_followed(execution, statement)
     execution.check_reads(bound)
-    followed = _followed(execution, statement, bound)
-    settings = execution.services.settings
-    interval_s = settings.integer("subscription_interval") / 1000 if not followed.freshness_s else followed.freshness_s
-    pace = Pace(interval_s, settings.integer("subscription_progress_interval") / 1000)
+    subject = _subject(execution, statement, bound)
     every_s = None if statement.every_ms is None else statement.every_ms / 1000
     wishes = Wishes(every_s, statement.version, statement.snapshot, statement.progress)
     who = (execution.state.number, execution.user)
-    subscriber = execution.services.feeds.subscribe(
-        followed.about, followed.source, wishes, pace, who, Authorization(execution, bound).check
-    )
+    authorize = Authorization(execution, bound).check
+    subscriber = execution.services.feeds.subscribe(subject, wishes, _pace(execution, statement), who, authorize)
     return subscriber, columns_of(bound)
 
 
@@ -81,49 +67,57 @@ def columns_of(bound: BoundQuery) -> tuple[ResultColumn, ...]:
 
 
 class Authorization:
-    """Whether a subscriber may still read: asked again whenever the catalog has changed."""
+    """Whether a subscriber may still read: asked again whenever the catalog has changed. What is read is known by its
+    oid, since it may get another name."""
 
     def __init__(self, execution: Execution, bound: BoundQuery) -> None:
         self._catalog, self._reads = execution.services.catalog, bound.reads
         self._login, self._settings = execution.login, execution.settings
+        self._oids = {relation.name: relation.oid for relation in execution.transaction.relations.values()}
         self._checked = execution.transaction.base.number
 
     def check(self) -> None:
         snapshot = self._catalog.snapshot
-        if snapshot.number != self._checked:
-            identity = identify(self._login, snapshot.roles, self._settings)
-            check_reads(snapshot, Authority(identity.user, identity.superuser, snapshot.roles), self._reads)
-            self._checked = snapshot.number
+        if snapshot.number == self._checked:
+            return
+        names = {relation.oid: relation.name for relation in snapshot.relations.values()}
+        reads = [replace(read, relation=names.get(self._oids[read.relation], "")) for read in self._reads]
+        identity = identify(self._login, snapshot.roles, self._settings)
+        check_reads(snapshot, Authority(identity.user, identity.superuser, snapshot.roles), reads)
+        self._checked = snapshot.number
 
 
-def _followed(execution: Execution, statement: Subscribe, bound: BoundQuery) -> Followed:
+def _pace(execution: Execution, statement: Subscribe) -> Pace:
+    """A view of a certain freshness is as fresh for its subscribers."""
+    settings = execution.services.settings
+    view = whole_relation(statement.query, execution)
+    interval_ms = int(view.options.get("freshness", 0)) if view is not None else 0
+    interval_ms = interval_ms or settings.integer("subscription_interval")
+    return Pace(interval_ms / 1000, settings.integer("subscription_progress_interval") / 1000)
+
+
+def _subject(execution: Execution, statement: Subscribe, bound: BoundQuery) -> Subject:
     """Which way a query is followed, by what it reads."""
-    services, query, shown = execution.services, statement.query, statement.shown
+    services, query = execution.services, statement.query
+    whole = whole_relation(query, execution)
+    shown = "the query" if whole is None else f'{whole.kind.replace("continuous", "view")} "{whole.name}"'
     relations = tuple(base_relations(bound).values())
+    opened = {relation.oid: execution.open_view(relation) for relation in relations if relation.kind == "continuous"}
+    if whole is not None and whole.kind == "continuous":
+        return Subject(whole.oid, shown, lambda: ViewSource(services, opened[whole.oid], relations))
+    bound.check_same_for_all()
     about = (query, tuple(relation.oid for relation in relations))
-    view = whole_relation(query, execution)
-    if view is not None and view.kind == "continuous":
-        opened = execution.open_view(view)
-        freshness_s = int(view.options.get("freshness", 0)) / 1000
-        shown = f'view "{view.name}"'
-        return Followed(bound, view.oid, lambda: ViewSource(services, shown, opened, [view], None), freshness_s)
-    shown = f'relation "{shown}"' if view is not None else "the query"
     if not any(relation.kind == "stream" for relation in relations):
-        for relation in relations:
-            if relation.kind == "continuous":
-                execution.open_view(relation)
-        bound.check_same_for_all()
-        return Followed(bound, about, lambda: QuerySource(services, shown, query, bound))
+        return Subject(about, shown, lambda: QuerySource(services, query, bound))
     if is_raw(bound.tree):
         check_no_session(bound.tree)
         check_rows(bound.tree, kept=True)
-        bound.check_same_for_all()
-        return Followed(bound, about, lambda: StreamSource(services, shown, query, bound))
-    return Followed(bound, about, partial(_unnamed, execution, shown, bound, relations))
+        return Subject(about, shown, lambda: StreamSource(services, query, bound))
+    return Subject(about, shown, partial(_unnamed, execution, bound, relations))
 
 
-def _unnamed(execution: Execution, shown: str, bound: BoundQuery, relations: tuple[Relation, ...]) -> Source:
+def _unnamed(execution: Execution, bound: BoundQuery, relations: tuple[Relation, ...]) -> Source:
     """A continuous view of the feed's own, for a query that groups a stream."""
     views = execution.services.views
     view = start_unnamed(execution, bound)
-    return ViewSource(execution.services, shown, view, relations, partial(views.drop, view.relation.oid))
+    return ViewSource(execution.services, view, relations, partial(views.drop, view.relation.oid))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState
 from millpond.run.difference import Key
-from millpond.run.feeds import Feeds
+from millpond.run.feeds import Feeds, Subject
 from millpond.run.history import VersionClock
 from millpond.run.subscriber import Pace, Subscriber, Wishes
 
@@ -29,7 +29,6 @@ State = dict[str | None, float]
 class Numbers:
     """A source whose rows a test sets: texts with a number each."""
 
-    shown = "numbers"
     key: Key | None = (0,)
     is_state = True
 
@@ -103,7 +102,8 @@ class Followed:
         self.feeds = Feeds(Settings.of_pond(changed, {}))
 
     def subscribe(self, wishes: Wishes = Wishes(), authorize: Callable[[], None] = lambda: None) -> Subscriber:  # noqa: B008
-        return self.feeds.subscribe("numbers", lambda: self.source, wishes, Pace(0, 0.05), (1, "ada"), authorize)
+        subject = Subject("numbers", "numbers", lambda: self.source)
+        return self.feeds.subscribe(subject, wishes, Pace(0, 0.05), (1, "ada"), authorize)
 
     def made(self) -> int:
         """How many versions there were."""
