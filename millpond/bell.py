@@ -16,6 +16,11 @@ class Bell:
         self._lock = threading.Lock()
         self._listeners: tuple[Listener, ...] = ()
 
+    @property
+    def waiting(self) -> int:
+        """How many listen."""
+        return len(self._listeners)
+
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` whenever the bell rings, until what is given back is called."""
         with self._lock:

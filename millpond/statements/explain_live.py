@@ -57,7 +57,7 @@ def _analyzed(execution: Execution, live: LiveQuery) -> list[str]:
     if isinstance(live.plan, Flow):
         rows, upper_s = sum(one.num_rows for one in stream_queries.rows(execution, live, live.plan, costs)), 0.0
     else:
-        frame = stream_queries.frame(execution, live, None, costs)
+        frame = stream_queries.frame(execution, live, costs=costs)
         ended = time.perf_counter()
         rows, upper_s = frame.collect().num_rows, time.perf_counter() - ended
     total_s = time.perf_counter() - started
