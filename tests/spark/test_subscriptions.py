@@ -34,7 +34,7 @@ class Model:
     """What was inserted, and the rows of both views after each step."""
 
     rows: Rows = field(default_factory=list)
-    words: dict[str, str] = field(default_factory=dict)
+    words: list[tuple[str, str]] = field(default_factory=list)
     simple: list[Counter[Row]] = field(default_factory=lambda: [Counter()])
     joined: list[Counter[Row]] = field(default_factory=lambda: [Counter()])
 
@@ -45,8 +45,9 @@ class Model:
         known = {k: [x for x in xs if x is not None] for k, xs in groups.items()}
         totals = {k: (sum(xs) if xs else None, max(xs, default=None)) for k, xs in known.items()}
         self.simple.append(Counter((k, len(xs), *totals[k]) for k, xs in groups.items()))
-        many = ((k, len(xs)) for k, xs in groups.items() if len(xs) > 1)
-        self.joined.append(Counter((k, n, None if k is None else self.words.get(k)) for k, n in many))
+        words = {k: [word for key, word in self.words if key == k] or [None] for k in groups}
+        many = {k: len(xs) for k, xs in groups.items() if len(xs) > 1}
+        self.joined.append(Counter((k, n, word) for k, n in many.items() for word in words[k]))
 
 
 class Client:
@@ -111,8 +112,8 @@ def _change(pond: Pond, model: Model, chance: random.Random) -> None:
         pond.insert("s", rows)
     else:
         key, word = chance.choice("ab"), chance.choice(["one", "two"])
-        pond.execute("BEGIN; DELETE FROM t WHERE k = %s; INSERT INTO t VALUES (%s, %s); COMMIT", [key, key, word])
-        model.words[key] = word
+        pond.execute(f"INSERT INTO words VALUES ('{key}', '{word}')")
+        model.words.append((key, word))
     model.note()
 
 
