@@ -28,14 +28,13 @@ class LiveCursor:
 
     def fetch(self, fetch: Fetch, timeout_s: float | None) -> Iterator[pa.Table]:
         """Rows that are there, after waiting for the first of them at most so long; None waits for ever."""
-        if fetch.direction == "backward" or fetch.direction == "absolute" or (fetch.count or 0) < 0:
+        if fetch.direction != "forward":
             raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, "cursor can only scan forward")
         left = fetch.count
         found = self._first(timeout_s) if left != 0 else None
         while found is not None:
-            given, self._waiting = (
-                (found, found.slice(0, 0)) if left is None else (found.slice(0, left), found.slice(left))
-            )
+            given = found.slice(0, left)
+            self._waiting = found.slice(given.num_rows)
             left = None if left is None else left - given.num_rows
             yield given
             found = None if left == 0 else self.subscriber.take()
