@@ -82,24 +82,28 @@ class StuckClient:
         self._connection = psycopg.connect(url, autocommit=True)
         with socket.fromfd(self._connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as endpoint:
             endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, STUCK_BUFFER_BYTES)
-        self._received = self._connection.cursor().stream(f"SUBSCRIBE TO {view}")
+        self._received = self._connection.cursor().stream(f"SUBSCRIBE TO {view} WITH (progress)")
         self.rows: Counter[tuple[object, ...]] = Counter()
         self.skips = 0
         self._apply(next(self._received))
 
-    def read_on(self, seconds: float) -> None:
-        """Read what has been on its way all the time, and what follows."""
-        threading.Timer(seconds, self._connection.cancel_safe).start()
+    def read_on(self, wanted: Counter[tuple[object, ...]], patience_s: float) -> bool:
+        """Read what has been on its way all the time, and what follows, until it has what is wanted."""
+        timer = threading.Timer(patience_s, self._connection.cancel_safe)
+        timer.start()
         try:
-            for received in self._received:
-                self._apply(received)
+            return any(self._apply(received) and +self.rows == wanted for received in self._received)
         except psycopg.errors.QueryCanceled:
-            pass  # that is how it ends
-        self._connection.close()
+            return False
+        finally:
+            timer.cancel()
+            self._connection.close()
 
-    def _apply(self, received: tuple[object, ...]) -> None:
+    def _apply(self, received: tuple[object, ...]) -> bool:
+        """Apply a change; whether it was the last one of its version."""
         _version, change, *row = received
         if change == "skipped":
             self.skips += 1
-        else:
+        elif change != "progress":
             self.rows[tuple(row)] += 1 if change in ("snapshot", "insert", "update_new") else -1
+        return change == "progress"
