@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import psycopg
@@ -82,7 +83,9 @@ class StuckClient:
         self._connection = psycopg.connect(url, autocommit=True)
         with socket.fromfd(self._connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as endpoint:
             endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, STUCK_BUFFER_BYTES)
-        self._received = self._connection.cursor().stream(f"SUBSCRIBE TO {view} WITH (progress)")
+        received = self._connection.cursor().stream(f"SUBSCRIBE TO {view} WITH (progress)")
+        assert isinstance(received, Generator), "so that it can be ended"
+        self._received = received
         self.rows: Counter[tuple[object, ...]] = Counter()
         self.skips = 0
         self._apply(next(self._received))
@@ -97,6 +100,7 @@ class StuckClient:
             return False
         finally:
             timer.cancel()
+            self._received.close()
             self._connection.close()
 
     def _apply(self, received: tuple[object, ...]) -> bool:
