@@ -38,6 +38,7 @@ from millpond.statements.read_only import check_may_run, check_may_write
 from millpond.statements.system_catalog import SystemCatalog
 from millpond.transaction import Transaction
 from millpond.transaction_block import Control, TransactionBlock
+from millpond.view_reads import AwaitedAnswer
 
 RETRIES_MAX = 20
 """Times that a statement outside a transaction is run again after it lost a conflict; the losers take turns."""
@@ -124,13 +125,14 @@ class Session:
             return self._dispatch(statement, self.transaction, request, autocommit=False)
         return self._autocommit(statement, request)
 
-    def ready(self, statement: Statement) -> Result | None:
-        """The result of a statement outside a transaction that is there without any work or waiting, or None."""
+    def ready(self, statement: Statement, awaited: AwaitedAnswer | None = None) -> Result | AwaitedAnswer | None:
+        """The result of a statement outside a transaction that is there without any work; or the answer that a read of
+        a view has to wait for, and then is `awaited`; None for any other statement."""
         if self.transaction is not None or not isinstance(statement, Query):
             return None
         transaction = self._services.begin()
         try:
-            return self._execution(transaction, DEFAULT_REQUEST, autocommit=True).ready(statement.tree)
+            return self._execution(transaction, DEFAULT_REQUEST, autocommit=True).ready(statement.tree, awaited)
         finally:
             transaction.rollback()
 

@@ -15,6 +15,7 @@ from millpond.server.authentication import Authenticator
 from millpond.server.cancellation import Cancellations
 from millpond.server.connection import Connection
 from millpond.server.encoded_answers import EncodedAnswers
+from millpond.server.waiting_reads import WaitingReads
 
 DRAIN_S = 4.0
 """How long statements that run when the server stops may go on."""
@@ -36,6 +37,7 @@ class Listener:
         self.authenticator = Authenticator(pond.services.catalog)
         self.cancellations = Cancellations()
         self.answers = EncodedAnswers()
+        self.waiting_reads = WaitingReads()
         self.spill = pond.path / "results"
         self._connections_max = pond.services.settings.integer("max_connections")
         self._threads = ThreadPoolExecutor(self._connections_max + HALF_OPEN_MAX, thread_name_prefix="statement")

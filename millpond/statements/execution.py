@@ -45,7 +45,7 @@ from millpond.transaction import Transaction
 from millpond.types import BOOLEAN
 from millpond.values import from_text
 from millpond.values.arrays import Array, contiguous, nulls
-from millpond.view_reads import ViewRead, unchanged_answer
+from millpond.view_reads import AwaitedAnswer, ViewRead
 
 Progress = Callable[[int, int], None]
 """Called now and then during long work with rows and bytes done so far."""
@@ -280,15 +280,21 @@ class Execution:
         result.shared = True
         return result
 
-    def ready(self, query: QueryTree) -> Result | None:
-        """The result of a query that is there without any work or waiting, or None."""
+    def ready(self, query: QueryTree, awaited: AwaitedAnswer | None) -> Result | AwaitedAnswer | None:
+        """The result of a query that is there without any work; or what a reader of a view waits for, once it is
+        `awaited`; None for any other query."""
         read = self.services.view_reads.find(query, self)
         if read is None:
             return None
         self.check_reads(read.bound)
         view = self.services.views.get(read.view)
-        answer = view.recent_answer(self._freshness_s(read.view)) or unchanged_answer(view)
-        return None if answer is None else self._shared_rows(read, answer)
+        answer = view.recent_answer(self._freshness_s(read.view))
+        if answer is None and (view.plan.live or view.error is not None):
+            return None
+        if awaited is None or awaited.view is not view:
+            awaited = AwaitedAnswer.of(view)
+        answer = answer or awaited.find()
+        return awaited if answer is None else self._shared_rows(read, answer)
 
     def rows(self, tag: str, columns: Sequence[ResultColumn], table: pa.Table) -> Result:
         """A result whose rows are at hand."""

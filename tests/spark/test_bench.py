@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from millpond.bench import aim, aim_structured, aim_views, simple_view, subscribe, tpch
+from millpond.bench import aim, aim_structured, aim_views, serve, simple_view, subscribe, tpch
 from millpond.bench.answers import WrongAnswerError, verify
 from millpond.bench.peers.duck import Duck
 from millpond.bench.peers.peer import PeerMissingError
@@ -58,6 +58,16 @@ def test_subscribe(capsys: pytest.CaptureFixture[str]) -> None:
     assert line["rows that arrived"]["value"] > 0
     assert line["versions skipped by readers"]["value"] == 0
     assert line["memory of the server, growth"]["met"]
+
+
+def test_serve(capsys: pytest.CaptureFixture[str]) -> None:
+    line = reported(serve.run, [], capsys)
+    assert line["bench"] == "serve"
+    assert line["reads, prepared, 16 clients"]["value"] > 0
+    assert line["COPY FROM STDIN by psql"]["value"] > 0
+    assert line["executemany by psycopg"]["value"] > 0
+    assert line["strict reads meanwhile"]["value"] > 0
+    assert line["rows that arrived meanwhile"]["value"] > 0
 
 
 def test_simple_view(shared_spark: None, capsys: pytest.CaptureFixture[str]) -> None:
