@@ -72,10 +72,9 @@ class CopyOutput(io.RawIOBase, RowWriter):
         self._send(CopyData(raw).encode())
         return len(raw)
 
-    def flush(self) -> None:
-        """Send what was written. Closing a file flushes it too, when nobody may be there any more."""
-        if not self.closed:
-            self._client.outbox.flush()
+    def deliver(self) -> None:
+        # Not `flush`: that is called by the collector of garbage too, in whatever thread it runs.
+        self._client.outbox.flush()
 
     def write_rows(self, rows: Array) -> int:
         self._send(framed(CopyData.code, rows))

@@ -14,6 +14,7 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from millpond.copy import OutputColumn, read, write
+from millpond.copy.write import RowWriter
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.privileges import needs
 from millpond.relation import Column, Relation
@@ -131,10 +132,11 @@ def _copy_changes(execution: Execution, statement: Copy, subscription: Subscribe
 
 def _flushed(pieces: Iterable[pa.Table], target: BinaryIO) -> Iterator[pa.Table]:
     """Pieces each of which is on its way before the next is waited for."""
-    target.flush()
+    deliver = target.deliver if isinstance(target, RowWriter) else target.flush
+    deliver()
     for piece in pieces:
         yield piece
-        target.flush()
+        deliver()
 
 
 def _output(execution: Execution) -> BinaryIO:
