@@ -14,7 +14,8 @@ import psycopg
 from millpond.bench.answers import WrongAnswerError
 
 STUCK_BUFFER_BYTES = 8 << 10
-"""What the system takes in for a client that does not read; by default that would be megabytes."""
+READING_BUFFER_BYTES = 4 << 20
+"""What the system takes in for a client: by default that would be megabytes also for one that does not read."""
 
 
 @dataclass
@@ -81,8 +82,7 @@ class StuckClient:
 
     def __init__(self, url: str, view: str) -> None:
         self._connection = psycopg.connect(url, autocommit=True)
-        with socket.fromfd(self._connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as endpoint:
-            endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, STUCK_BUFFER_BYTES)
+        self._take_in(STUCK_BUFFER_BYTES)
         received = self._connection.cursor().stream(f"SUBSCRIBE TO {view} WITH (progress)")
         assert isinstance(received, Generator), "so that it can be ended"
         self._received = received
@@ -90,8 +90,13 @@ class StuckClient:
         self.skips = 0
         self._apply(next(self._received))
 
+    def _take_in(self, size: int) -> None:
+        with socket.fromfd(self._connection.fileno(), socket.AF_INET, socket.SOCK_STREAM) as endpoint:
+            endpoint.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, size)
+
     def read_on(self, wanted: Counter[tuple[object, ...]], patience_s: float) -> bool:
         """Read what has been on its way all the time, and what follows, until it has what is wanted."""
+        self._take_in(READING_BUFFER_BYTES)
         timer = threading.Timer(patience_s, self._connection.cancel_safe)
         timer.start()
         try:
