@@ -73,7 +73,7 @@ class Bench:
         return [
             *found,
             Measurement("versions that the stuck one had yet to take", lag, "versions"),
-            Measurement("times that it was told of skipped ones", stuck.skips, ""),
+            Measurement("times that it was told of skipped ones", stuck.skips, "times"),
             Measurement("memory of the server, growth", growth, "MB", target=GROWTH_BELOW_MB, lower_is_better=True),
         ]
 
