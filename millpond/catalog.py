@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
+from millpond.bell import Bell
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.namespace import NAMESPACES, Namespace, NamespaceKey
 from millpond.privileges.acl import Acl, AclItem
@@ -122,7 +123,7 @@ class Snapshot:
 
 
 class Catalog:
-    """An open catalog; `commit_lock` is held around everything that leads to a commit.
+    """An open catalog; `commit_lock` is held around everything that leads to a commit, and `commits` rings after it.
 
     `secret` is a random number of the pond's own, for what must look random and stay the same.
     """
@@ -135,6 +136,7 @@ class Catalog:
         else:
             self._lock_connection = self._lock_database()
         self.commit_lock = threading.RLock()
+        self.commits = Bell()
         self._snapshot = Snapshot(0, {})
         self._oid_next = 0
         self.secret = b""
@@ -194,6 +196,7 @@ class Catalog:
             _merged(before.roles, roles),
             _merged(before.namespaces, namespaces),
         )
+        self.commits.ring()
         return self._snapshot
 
     def commit_kept(

@@ -107,6 +107,7 @@ class SqlState(StrEnum):
     DATA_CORRUPTED = "XX001"
     # Class "MP" is Millpond's own.
     STREAM_OVERRUN = "MP001"
+    VERSION_NOT_RETAINED = "MP002"
 
 
 @dataclass(frozen=True)

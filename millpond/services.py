@@ -15,6 +15,7 @@ from pathlib import Path
 from millpond.config import Settings
 from millpond.notifications import Switchboard
 from millpond.run.continuous_queries import QueryStore
+from millpond.run.feeds import Feeds
 from millpond.run.views import ViewStore
 from millpond.spark.runner import Runner
 from millpond.stores import Stores
@@ -35,6 +36,7 @@ class Services(Stores):
     queries: QueryStore
     settings: Settings
     scratch: Path
+    feeds: Feeds
     retry_turn: threading.Lock = field(default_factory=threading.Lock)
     conversion_turn: threading.Lock = field(default_factory=threading.Lock)
     switchboard: Switchboard = field(default_factory=Switchboard)

@@ -163,6 +163,15 @@ class Session:
         """What arrives on the channels that the session listens to, until nothing has for so long."""
         return self.state.mailbox.wait(timeout_s)
 
+    def look(self, action: Callable[[Execution], Done]) -> Done:
+        """Run what is no SQL statement and only reads, by the newest state."""
+        transaction = self._services.begin()
+        try:
+            with self.statement():
+                return action(self._execution(transaction, DEFAULT_REQUEST, autocommit=True))
+        finally:
+            transaction.rollback()
+
     def run_directly(self, action: Callable[[Execution], int], command: str) -> int:
         """Run what is no SQL statement but writes like one, in the open transaction or in one of its own."""
         check_may_write(self.settings, command)

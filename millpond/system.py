@@ -13,12 +13,13 @@ from millpond.privileges.authority import Authority
 from millpond.privileges.examine import may_examine
 from millpond.relation import Column, Relation
 from millpond.run.continuous_queries import QueryStore, is_paused
+from millpond.run.feeds import Feeds
 from millpond.run.views import ViewStore
 from millpond.setting import shown
 from millpond.sql.parse import parse_insert
 from millpond.streams import StreamStore
 from millpond.transaction import Transaction
-from millpond.types import BIGINT, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
+from millpond.types import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
 
 Row = tuple[object, ...]
 
@@ -33,6 +34,7 @@ class SystemContext:
     queries: QueryStore
     settings: Settings
     authority: Authority
+    feeds: Feeds
 
     def relations(self, *kinds: str) -> list[Relation]:
         relations = sorted(self.transaction.relations.values(), key=lambda relation: relation.name)
@@ -119,6 +121,16 @@ def _queries(context: SystemContext) -> Iterable[Row]:
 def _target(query: Relation) -> str:
     assert query.definition is not None
     return parse_insert(query.definition).target.name
+
+
+def _subscriptions(context: SystemContext) -> Iterable[Row]:
+    """Everyone sees their own, and those of the roles that they are in."""
+    for one in context.feeds.subscribers():
+        process, role = one.who
+        if context.authority.has_role(role):
+            every_ms = None if one.wishes.every_s is None else int(one.wishes.every_s * 1000)
+            version = one.seen_number or None
+            yield process, role, one.feed.shown, version, one.lag, one.skipped, every_ms, one.wishes.progress
 
 
 def _settings(context: SystemContext) -> Iterable[Row]:
@@ -213,6 +225,21 @@ _ALL = (
             "chunks": BIGINT,
             "error": TEXT,
             "definition": TEXT,
+        },
+    ),
+    _system(
+        "public",
+        "millpond_subscriptions",
+        _subscriptions,
+        {
+            "process": INTEGER,
+            "role": TEXT,
+            "subject": TEXT,
+            "version": BIGINT,
+            "lag": BIGINT,
+            "skipped": BIGINT,
+            "every_ms": BIGINT,
+            "progress": BOOLEAN,
         },
     ),
     _system(

@@ -17,6 +17,7 @@ from millpond.relation import Relation
 from millpond.sql import session_records as r
 from millpond.sql import statements as s
 from millpond.sql.dml import assigned_columns
+from millpond.sql.subscribe import Subscribe
 
 if TYPE_CHECKING:
     from millpond.statements.execution import Execution
@@ -148,6 +149,7 @@ def _explain_split(execution: Execution, statement: s.ExplainSplit) -> None:
 NEEDS: Mapping[type[Any], Check] = {
     s.Query: _nothing,
     s.Explain: _nothing,
+    Subscribe: _nothing,
     s.ExplainSplit: _explain_split,
     s.Insert: lambda execution, said: require(execution, INSERT, said.target, said.columns),
     s.InsertLiterals: lambda execution, said: require(execution, INSERT, said.target, said.values.columns),

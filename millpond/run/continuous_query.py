@@ -75,6 +75,7 @@ class ContinuousQuery:
         self._unsure = False
         self._failure: Failure | None = None
         self._followers: dict[int, Follower] = {}
+        self._stop_listening: list[Callable[[], None]] = []
         self._arrived = threading.Event()
         self._stopping = threading.Event()
         self._interrupt = Interrupt()
@@ -98,14 +99,15 @@ class ContinuousQuery:
         """Take a place in a stream, at its end if `first` is None: writers wait for the query from now on."""
         stream = self._sources[source]
         self._followers[source] = stream.follow(first)
-        stream.arrivals.wake(self._arrived)
+        self._stop_listening.append(stream.arrivals.listen(self._arrived.set))
         return int(self._followers[source].position)
 
     def leave(self) -> None:
         """Give up the places in the streams."""
-        for source, follower in self._followers.items():
+        for follower in self._followers.values():
             follower.close()
-            self._sources[source].arrivals.forget(self._arrived)
+        for stop_listening in self._stop_listening:
+            stop_listening()
 
     # -- the thread ----------------------------------------------------------------------------------------------
 

@@ -84,6 +84,11 @@ class Connection:
         elif self._session is not None:
             self._session.interrupt(reason)
 
+    @property
+    def process(self) -> int | None:
+        """The number of its session, once it has one."""
+        return None if self._session is None else self._session.state.number
+
     def abort(self) -> None:
         """Close the socket now."""
         self._writer.transport.abort()

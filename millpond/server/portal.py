@@ -105,6 +105,8 @@ class Portal:
     def close(self) -> None:
         """Let go of rows that nobody will fetch."""
         self._pieces, self._piece, self._finished = iter(()), pa.table({}), True
+        if self._result is not None:
+            self._result.close()
         if self._spilled is not None:
             shutil.rmtree(self._spilled, ignore_errors=True)
 

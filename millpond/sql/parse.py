@@ -23,7 +23,7 @@ from millpond.sql.copy import parse_copy
 from millpond.sql.dialect import PostgresText
 from millpond.sql.messages import read_declare
 from millpond.sql.nodes import fold, position_of
-from millpond.sql.parameters import Parameters
+from millpond.sql.parameters import Parameters, Values
 from millpond.sql.statements import (
     Copy,
     CreateContinuousQuery,
@@ -41,6 +41,7 @@ from millpond.sql.statements import (
     Truncate,
     Update,
 )
+from millpond.sql.subscribe import Subscribe, is_query, read_subscribe
 from millpond.sql.tokens import TokenCursor, marked, syntax_error, tokenize
 from millpond.sql.values_parser import parse_insert_values
 
@@ -263,6 +264,9 @@ def _copy(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
     query = None
     if copy.query is not None:
         padded = " " * ((copy.query_position or 1) - 1) + copy.query
+        inner = TokenCursor(padded)
+        if inner.accept("SUBSCRIBE"):
+            return Copy(copy, None, _subscribe(inner, parameters))
         query = parse_query(padded, parameters)
     return Copy(copy, query)
 
@@ -338,12 +342,26 @@ def _declare(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
     def query_from(start: int) -> exp.Query:
         return parse_query(" " * start + cursor.text[start:], parameters)
 
-    return read_declare(cursor, query_from)
+    return read_declare(cursor, query_from, lambda: _subscribe(cursor, parameters))
+
+
+def _subscribe(cursor: TokenCursor, parameters: Parameters | None) -> Subscribe:
+    return read_subscribe(cursor, lambda text: parse_query(text, parameters))
+
+
+def parse_subscription(what: str, values: Values | None = None) -> Subscribe:
+    """SUBSCRIBE to what Python names: a relation, or a query with its values."""
+    text, parameters = (what, None) if values is None else Parameters.of(what, values)
+    subject = f"({text})" if is_query(TokenCursor(text)) else text
+    cursor = TokenCursor(f"SUBSCRIBE TO {subject}")
+    cursor.expect("SUBSCRIBE")
+    return _subscribe(cursor, parameters)
 
 
 _BY_WORDS: Sequence[tuple[tuple[str, ...], Callable[[TokenCursor, Parameters | None], Statement]]] = (
     (("COPY",), _copy),
     (("DECLARE",), _declare),
+    (("SUBSCRIBE",), _subscribe),
     (("EXPLAIN",), _explain),
     (("CREATE", "VIEW"), _create_view),
     (("CREATE", "CONTINUOUS", "VIEW"), _create_view),

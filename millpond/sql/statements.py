@@ -14,6 +14,7 @@ from sqlglot import exp
 from millpond.relation import Check, Column, Key
 from millpond.sql.copy import CopyStatement
 from millpond.sql.session_records import SessionStatement
+from millpond.sql.subscribe import Subscribe
 from millpond.sql.values_parser import InsertValues
 
 QueryTree = exp.Query
@@ -292,8 +293,11 @@ class Vacuum:
 
 @dataclass(frozen=True)
 class Copy:
+    """`subscription` is what a COPY follows that has no end."""
+
     copy: CopyStatement
     query: exp.Query | None
+    subscription: Subscribe | None = None
 
 
 Statement = (
@@ -328,5 +332,6 @@ Statement = (
     | Explain
     | Vacuum
     | Copy
+    | Subscribe
     | SessionStatement
 )

@@ -9,6 +9,7 @@ from millpond.privileges import needs
 from millpond.result import Result
 from millpond.sql import session_records as r
 from millpond.sql import statements as s
+from millpond.sql.subscribe import Subscribe
 from millpond.statements import (
     continuous,
     continuous_queries,
@@ -26,6 +27,7 @@ from millpond.statements.explain import explain, explain_continuous_query, expla
 from millpond.statements.grants import change_privileges
 from millpond.statements.insert import insert, insert_literals
 from millpond.statements.memberships import change_membership
+from millpond.statements.subscribe import subscribe
 from millpond.statements.vacuum import vacuum
 
 HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
@@ -37,6 +39,7 @@ HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.Delete: delete,
     s.Truncate: truncate,
     s.Copy: copy,
+    Subscribe: subscribe,
     s.CreateTable: define.create_table,
     s.CreateTableAs: define.create_table_as,
     s.CreateStream: define.create_stream,

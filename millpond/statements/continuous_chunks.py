@@ -20,7 +20,7 @@ from millpond.privileges.identity import SESSION_AUTHORIZATION, Login
 from millpond.privileges.reading import check_reads
 from millpond.relation import Column, Relation
 from millpond.run.continuous_queries import tag_of
-from millpond.run.new_tuples import LinkedChunks
+from millpond.run.repeated_query import RepeatedQuery
 from millpond.services import Services
 from millpond.session_state import SessionState
 from millpond.spark.runner import FileInput, Frame, Input, renamed
@@ -78,8 +78,7 @@ class ChunkInserter:
 
     def __init__(self, services: Services, oid: int) -> None:
         self._services, self._oid = services, oid
-        self._links = LinkedChunks(services.scratch / f"query-{oid}")
-        self._last: tuple[str, Mapping[str, Input], Frame] | None = None
+        self._repeated = RepeatedQuery(services.scratch)
 
     def take(self, record: QueryRecord, chunks: Mapping[int, Chunk]) -> QueryRecord:
         """Insert what the query makes of chunks of its streams, by oid; returns its record after that, committed."""
@@ -116,11 +115,7 @@ class ChunkInserter:
         outputs = [*plan.target.arrow_schema.names, ARRIVAL.name]
         text = renamed(plan.flow.query.to_spark(names), outputs)
         inputs = {names[key]: one for key, one in given.items()}
-        if self._last is not None and self._last[:2] == (text, inputs):
-            return self._last[2].again(execution.tag)
-        frame = execution.services.runner.frame(text, inputs, execution.tag)
-        self._last = (text, inputs, frame)
-        return frame
+        return self._repeated.frame(execution.services.runner, text, inputs, execution.tag)
 
     def _input(self, execution: Execution, relation: Relation, chunk: Chunk | None) -> FileInput:
         """A table as the transaction sees it, or the new tuples of a stream. Next time the name means other files."""
@@ -128,7 +123,7 @@ class ChunkInserter:
             return replace(execution.table_input(relation), stable=False)
         if chunk is None:
             return FileInput((), relation.columns, is_stream=True)
-        new, single = self._links.linked(str(relation.oid), chunk), chunk.rows <= SINGLE_ROWS_MAX
+        new, single = self._repeated.new_tuples(str(relation.oid), chunk), chunk.rows <= SINGLE_ROWS_MAX
         return FileInput(new.paths, relation.columns, is_stream=True, tids=new.tids, single=single)
 
     def _publish(self, target: Relation, rows: pa.Table, origin: Origin) -> None:

@@ -83,7 +83,7 @@ class Request:
 
 @dataclass
 class Execution:
-    """What the functions of this package are given."""
+    """What the functions of this package are given. A `strict` one takes no view's answer that may be out of date."""
 
     services: Services
     state: SessionState
@@ -94,6 +94,7 @@ class Execution:
     login: Login = IN_PROCESS
     notices: list[Notice] = field(default_factory=list)
     system_catalog: SystemCatalog = field(default_factory=SystemCatalog)
+    strict: bool = False
 
     @property
     def settings(self) -> SessionSettings:
@@ -363,7 +364,7 @@ class Execution:
             return ArrowInput(self.system_catalog.table(relation, self))
         if relation.kind == "system":
             stores = (self.services.streams, self.services.views, self.services.queries)
-            context = SystemContext(self.transaction, *stores, self.settings, self.authority)
+            context = SystemContext(self.transaction, *stores, self.settings, self.authority, self.services.feeds)
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
         if relation.kind == "continuous":
             return self._live_input(relation, held)[0]
@@ -377,7 +378,7 @@ class Execution:
 
     def view_answer(self, relation: Relation) -> Answer:
         """What a continuous view holds: everything acknowledged before now, or what it was a freshness ago."""
-        view = self._open_view(relation)
+        view = self.open_view(relation)
         recent = view.recent_answer(self._freshness_s(relation))
         if recent is not None:
             return recent
@@ -396,7 +397,7 @@ class Execution:
             for release in held:
                 release()
 
-    def _open_view(self, relation: Relation) -> ContinuousView:
+    def open_view(self, relation: Relation) -> ContinuousView:
         """A view that answers. A new one is visible a moment before it does; one that was dropped meanwhile is gone."""
         views, deadline = self.services.views, time.monotonic() + VIEW_START_S
         while (view := views.find(relation)) is None:
@@ -410,6 +411,8 @@ class Execution:
 
     def _freshness_s(self, view: Relation) -> float:
         """How old an answer may be."""
+        if self.strict:
+            return 0.0
         return int(view.options.get("freshness") or self.settings.integer("freshness")) / 1000
 
     def _live_input(self, relation: Relation, held: list[Held]) -> tuple[FileInput, object]:

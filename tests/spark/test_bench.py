@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from millpond.bench import aim, aim_structured, aim_views, serve, simple_view, tpch
+from millpond.bench import aim, aim_structured, aim_views, serve, simple_view, subscribe, tpch
 from millpond.bench.answers import WrongAnswerError, verify
 from millpond.bench.peers.duck import Duck
 from millpond.bench.peers.peer import PeerMissingError
@@ -50,6 +50,14 @@ def test_aim_views_beside_duckdb(shared_spark: None, capsys: pytest.CaptureFixtu
     assert rate["target"] is None, "there is no target without the peer that it is a multiple of"
     assert line["Spark jobs of a chunk, six views"]["value"] >= 1
     assert line["Spark jobs of a read after an insert"]["value"] >= 1
+
+
+def test_subscribe(capsys: pytest.CaptureFixture[str]) -> None:
+    line = reported(subscribe.run, [], capsys, scale=0.05)
+    assert line["bench"] == "subscribe"
+    assert line["rows that arrived"]["value"] > 0
+    assert line["versions skipped by readers"]["value"] == 0
+    assert line["memory of the server, growth"]["met"]
 
 
 def test_serve(capsys: pytest.CaptureFixture[str]) -> None:
