@@ -90,6 +90,13 @@ SETTINGS: dict[str, Setting] = {
             "A view reads so many new tuples without being asked: big chunks make the fixed cost of a job small.",
             minimum=1,
         ),
+        Setting(
+            "query_chunk_rows",
+            100_000,
+            "rows",
+            "A continuous query takes so many tuples at a time: what it makes of them is in memory as a whole.",
+            minimum=1,
+        ),
         *SUBSCRIPTION_SETTINGS,
         *FIXED_SETTINGS,
         *SERVER_SETTINGS,

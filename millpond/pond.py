@@ -28,6 +28,7 @@ from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState
 from millpond.lock import PondLock
 from millpond.result import Result
+from millpond.run.continuous_queries import QueryStore
 from millpond.run.feeds import Feeds
 from millpond.run.views import ViewStore
 from millpond.services import Services
@@ -37,7 +38,7 @@ from millpond.spark.runner import Runner
 from millpond.sql.parameters import Values
 from millpond.sql.parse import parse_subscription
 from millpond.sql.subscribe import every_of, version_literal
-from millpond.statements.continuous import reopen
+from millpond.statements import continuous, continuous_queries
 from millpond.statements.execution import DEFAULT_USER, Progress, Request
 from millpond.statements.insert import insert_rows
 from millpond.statements.subscribe import open_subscription
@@ -164,9 +165,11 @@ class Pond:
             stores.close()
             raise
         views = ViewStore(self.path / "state", self.scratch, stores.catalog, stores.streams, runner, self._settings)
+        queries = QueryStore(stores.catalog, stores.streams, runner, self._settings)
         kept = (stores.catalog, stores.tables, stores.streams)
-        services = Services(*kept, runner, views, self._settings, self.scratch, Feeds(self._settings))
-        reopen(services)
+        services = Services(*kept, runner, views, queries, self._settings, self.scratch, Feeds(self._settings))
+        continuous.reopen(services)
+        continuous_queries.reopen(services)
         return services
 
     def _make_scratch(self) -> Path:
@@ -190,6 +193,7 @@ class Pond:
             session.close()
         self.services.feeds.close()
         self.services.release_abandoned()
+        self.services.queries.close()
         self.services.views.close()
         self.services.close()
         spark_session.stop(self.services.runner.session)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from millpond.config import Settings
 from millpond.notifications import Switchboard
+from millpond.run.continuous_queries import QueryStore
 from millpond.run.feeds import Feeds
 from millpond.run.views import ViewStore
 from millpond.spark.runner import Runner
@@ -32,6 +33,7 @@ class Services(Stores):
 
     runner: Runner
     views: ViewStore
+    queries: QueryStore
     settings: Settings
     scratch: Path
     feeds: Feeds

@@ -12,9 +12,11 @@ from millpond.config import Settings
 from millpond.privileges.authority import Authority
 from millpond.privileges.examine import may_examine
 from millpond.relation import Column, Relation
+from millpond.run.continuous_queries import QueryStore, is_paused
 from millpond.run.feeds import Feeds
 from millpond.run.views import ViewStore
 from millpond.setting import shown
+from millpond.sql.parse import parse_insert
 from millpond.streams import StreamStore
 from millpond.transaction import Transaction
 from millpond.types import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
@@ -29,6 +31,7 @@ class SystemContext:
     transaction: Transaction
     streams: StreamStore
     views: ViewStore
+    queries: QueryStore
     settings: Settings
     authority: Authority
     feeds: Feeds
@@ -89,6 +92,35 @@ def _views(context: SystemContext) -> Iterable[Row]:
             int(relation.options.get("freshness", 0)),
             None if view.error is None else view.error.message,
         )
+
+
+def _queries(context: SystemContext) -> Iterable[Row]:
+    names = {one.oid: one.name for one in context.transaction.relations.values()}
+    for relation in context.relations("query"):
+        query = context.queries.find(relation.oid)
+        if query is None:
+            continue
+        record = query.record
+        error = query.error or record.failure
+        (place,) = record.offsets.values() if len(record.offsets) == 1 else (None,)
+        yield (
+            relation.name,
+            "failed" if record.failure else "paused" if is_paused(relation) else "running",
+            ", ".join(sorted(names[oid] for oid in record.offsets if oid in names)),
+            _target(relation),
+            place,
+            query.lag,
+            record.rows_in,
+            record.rows_out,
+            record.chunks,
+            None if error is None else error.message,
+            relation.definition,
+        )
+
+
+def _target(query: Relation) -> str:
+    assert query.definition is not None
+    return parse_insert(query.definition).target.name
 
 
 def _subscriptions(context: SystemContext) -> Iterable[Row]:
@@ -175,6 +207,24 @@ _ALL = (
             "read_ms": DOUBLE,
             "freshness_ms": BIGINT,
             "error": TEXT,
+        },
+    ),
+    _system(
+        "public",
+        "millpond_queries",
+        _queries,
+        {
+            "name": TEXT,
+            "state": TEXT,
+            "source": TEXT,
+            "target": TEXT,
+            "next_tid": BIGINT,
+            "lag": BIGINT,
+            "rows_in": BIGINT,
+            "rows_out": BIGINT,
+            "chunks": BIGINT,
+            "error": TEXT,
+            "definition": TEXT,
         },
     ),
     _system(

@@ -52,9 +52,9 @@ class Maintainer:
             self._states.append(state)
 
     def offset(self) -> int:
-        """The first tuple that some state has yet to take."""
-        floor = self.stream.followers.floor
-        return self.stream.stats().end_tid if floor is None else floor
+        """The first tuple that some state has yet to take. Others who follow the stream may be further behind."""
+        taken = (self._offset(state) for state in list(self._states) if not state.closed)
+        return min(taken, default=int(self.stream.stats().end_tid))
 
     def pending(self) -> int:
         """Tuples that some state has yet to take."""

@@ -17,6 +17,8 @@ from sqlglot.tokens import TokenType
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql import definitions, utility
+from millpond.sql.clauses import relation_name, view_options
+from millpond.sql.continuous_queries import read_header
 from millpond.sql.copy import parse_copy
 from millpond.sql.dialect import PostgresText
 from millpond.sql.messages import read_declare
@@ -24,6 +26,7 @@ from millpond.sql.nodes import fold, position_of
 from millpond.sql.parameters import Parameters, Values
 from millpond.sql.statements import (
     Copy,
+    CreateContinuousQuery,
     CreateTable,
     CreateTableAs,
     CreateView,
@@ -296,14 +299,14 @@ def _boolean(cursor: TokenCursor) -> bool:
 
 
 def _create_view(cursor: TokenCursor, parameters: Parameters | None, *, or_replace: bool = False) -> Statement:
-    name = utility.relation_name(cursor)
+    name = relation_name(cursor)
     names: list[str] = []
     if cursor.accept("("):
         names.append(cursor.identifier())
         while cursor.accept(","):
             names.append(cursor.identifier())
         cursor.expect(")")
-    options = utility.view_options(cursor) if cursor.accept("WITH") else {}
+    options = view_options(cursor) if cursor.accept("WITH") else {}
     cursor.expect("AS")
     start = cursor.position - 1
     if parameters is not None:
@@ -314,6 +317,25 @@ def _create_view(cursor: TokenCursor, parameters: Parameters | None, *, or_repla
 
 def _replace_view(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
     return _create_view(cursor, parameters, or_replace=True)
+
+
+def _create_continuous_query(
+    cursor: TokenCursor, parameters: Parameters | None, *, or_replace: bool = False
+) -> Statement:
+    header = read_header(cursor)
+    start = cursor.position - 1
+    if parameters is not None:
+        raise MillpondError(SqlState.UNDEFINED_PARAMETER, "there are no parameters in a continuous query's definition")
+    cursor.expect("INSERT", "INTO")
+    tree = parse_tree(" " * start + cursor.text[start:])
+    assert isinstance(tree, exp.Insert)
+    _refuse_other_parts(tree)
+    text = cursor.text[start:]
+    return CreateContinuousQuery(header.name, or_replace, header.if_not_exists, _insert(tree), text, header.options)
+
+
+def _replace_continuous_query(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
+    return _create_continuous_query(cursor, parameters, or_replace=True)
 
 
 def _declare(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
@@ -343,6 +365,8 @@ _BY_WORDS: Sequence[tuple[tuple[str, ...], Callable[[TokenCursor, Parameters | N
     (("EXPLAIN",), _explain),
     (("CREATE", "VIEW"), _create_view),
     (("CREATE", "CONTINUOUS", "VIEW"), _create_view),
+    (("CREATE", "CONTINUOUS", "QUERY"), _create_continuous_query),
+    (("CREATE", "OR", "REPLACE", "CONTINUOUS", "QUERY"), _replace_continuous_query),
     (("CREATE", "OR", "REPLACE", "VIEW"), _replace_view),
     (("CREATE", "OR", "REPLACE", "CONTINUOUS", "VIEW"), _replace_view),
 )

@@ -120,6 +120,39 @@ class RenameView:
 
 
 @dataclass(frozen=True)
+class CreateContinuousQuery:
+    """`text` is the INSERT as it was written; its positions are those in the whole statement."""
+
+    name: Name
+    or_replace: bool
+    if_not_exists: bool
+    insert: Insert
+    text: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AlterContinuousQuery:
+    """PAUSE, RESUME, or (`new_name`) RENAME TO."""
+
+    name: Name
+    action: Literal["pause", "resume", "rename"]
+    new_name: str = ""
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropContinuousQuery:
+    names: tuple[Name, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class ExplainContinuousQuery:
+    name: Name
+
+
+@dataclass(frozen=True)
 class ExplainSplit:
     """The split of a query, or (`view`) of a continuous view."""
 
@@ -228,7 +261,7 @@ class ChangeMembership:
 class ChangeOwner:
     """ALTER ... OWNER TO; `kind` is the word that was written, in lower case."""
 
-    kind: Literal["table", "stream", "view", "schema", "database"]
+    kind: Literal["table", "stream", "view", "query", "schema", "database"]
     name: Name
     owner: RoleName
     if_exists: bool = False
@@ -281,6 +314,10 @@ Statement = (
     | RefreshView
     | VerifyView
     | RenameView
+    | CreateContinuousQuery
+    | AlterContinuousQuery
+    | DropContinuousQuery
+    | ExplainContinuousQuery
     | ExplainSplit
     | Drop
     | Truncate

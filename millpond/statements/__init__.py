@@ -10,11 +10,20 @@ from millpond.result import Result
 from millpond.sql import session_records as r
 from millpond.sql import statements as s
 from millpond.sql.subscribe import Subscribe
-from millpond.statements import continuous, cursors, define, notifications, ownership, roles, settings
+from millpond.statements import (
+    continuous,
+    continuous_queries,
+    cursors,
+    define,
+    notifications,
+    ownership,
+    roles,
+    settings,
+)
 from millpond.statements.change import delete, truncate, update
 from millpond.statements.copy import copy
 from millpond.statements.execution import Execution
-from millpond.statements.explain import explain, explain_split
+from millpond.statements.explain import explain, explain_continuous_query, explain_split
 from millpond.statements.grants import change_privileges
 from millpond.statements.insert import insert, insert_literals
 from millpond.statements.memberships import change_membership
@@ -38,6 +47,10 @@ HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.RefreshView: continuous.refresh,
     s.VerifyView: continuous.verify,
     s.RenameView: define.rename_view,
+    s.CreateContinuousQuery: continuous_queries.create,
+    s.AlterContinuousQuery: continuous_queries.alter,
+    s.DropContinuousQuery: continuous_queries.drop,
+    s.ExplainContinuousQuery: explain_continuous_query,
     s.ExplainSplit: explain_split,
     s.AddColumn: define.add_column,
     s.Drop: define.drop,

@@ -105,6 +105,7 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Description]] = {
     Subscribe: _subscribe,
     s.Explain: lambda _execution, _statement: Description(EXPLAIN_COLUMNS),
     s.ExplainSplit: lambda _execution, _statement: Description(EXPLAIN_COLUMNS),
+    s.ExplainContinuousQuery: lambda _execution, _statement: Description(EXPLAIN_COLUMNS),
     s.VerifyView: lambda _execution, _statement: Description(VERIFY_COLUMNS),
     r.ShowSetting: lambda execution, statement: Description(show_columns(execution, statement)),
     r.DeclareCursor: _declare,

@@ -33,8 +33,8 @@ from millpond.session_settings import SessionSettings
 from millpond.session_state import SessionState
 from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, renamed
 from millpond.sql.bind import BoundQuery, bind, bind_expression
-from millpond.sql.dml import constant_default, default_query, relation_names, whole_relation
-from millpond.sql.parse import parse_expression, parse_query
+from millpond.sql.dml import constant_default, default_query, names_in, relation_names, whole_relation
+from millpond.sql.parse import parse_expression, parse_insert, parse_query
 from millpond.sql.scope import NamesAsCreated
 from millpond.sql.sqlite.translate import catalog_query
 from millpond.sql.statements import Name, QueryTree
@@ -130,7 +130,7 @@ class Execution:
         found = system_relation(schema, name)
         if found is None and schema in (None, "public"):
             found = self.transaction.relation(name)
-        if found is not None:
+        if found is not None and found.kind != "query":
             return found
         system = SYSTEM_RELATIONS.get((schema or "public", name))
         return system.relation if system else None
@@ -138,7 +138,7 @@ class Execution:
     def relation_names(self) -> Iterable[str]:
         """The names to suggest instead of a wrong one: none that the user may not know of."""
         known = self.transaction.relations.values()
-        visible = [relation.name for relation in known if self.authority.may_see(relation)]
+        visible = [one.name for one in known if one.kind != "query" and self.authority.may_see(one)]
         return [*visible, *(name for schema, name in SYSTEM_RELATIONS if schema == "public")]
 
     def constant(self, name: str) -> datetime | date | str:
@@ -180,7 +180,7 @@ class Execution:
                 raise not_supported("a relation in a system schema", position=name.position)
             message = f'schema "{name.schema}" does not exist'
             raise MillpondError(SqlState.UNDEFINED_SCHEMA, message, position=name.position)
-        if self.relation(None, name.name) is None:
+        if self.relation(None, name.name) is None and self.transaction.relation(name.name) is None:
             return True
         if not if_not_exists:
             message = f'relation "{name.name}" already exists'
@@ -339,10 +339,11 @@ class Execution:
         return {name: tuple(c.name for c in r.visible_columns) for name, r in found.items() if r is not None}
 
     def names_read_by(self, view: Relation) -> set[str]:
-        """The relations that a view reads, itself or through other views."""
+        """The relations that a view reads, or a continuous query reads and writes, itself or through other views."""
         names: set[str] = set()
         assert view.definition is not None
-        for name in relation_names(parse_query(view.definition)):
+        defined = parse_insert(view.definition) if view.kind == "query" else parse_query(view.definition)
+        for name in names_in(defined):
             read = self.transaction.relation(name)
             if read is not None and name not in names:
                 names.add(name)
@@ -362,7 +363,7 @@ class Execution:
         if relation.kind == "system" and is_declared(relation):
             return ArrowInput(self.system_catalog.table(relation, self))
         if relation.kind == "system":
-            stores = (self.services.streams, self.services.views)
+            stores = (self.services.streams, self.services.views, self.services.queries)
             context = SystemContext(self.transaction, *stores, self.settings, self.authority, self.services.feeds)
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
         if relation.kind == "continuous":

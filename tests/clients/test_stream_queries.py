@@ -61,7 +61,7 @@ def test_what_copies_cannot_come_in_pieces(shared_server: Served, stream: str, t
 def test_a_query_that_waits_for_its_stream_can_be_canceled(shared_server: Served, stream: str) -> None:
     with psycopg.connect(shared_server.url, autocommit=True) as connection:
         connection.execute("SET session_timeout = '1h'")
-        timer = threading.Timer(0.5, connection.cancel)
+        timer = threading.Timer(0.5, connection.cancel_safe)
         timer.start()
         with pytest.raises(psycopg.errors.QueryCanceled):
             connection.execute(f"SELECT count(*) FROM {stream}")
