@@ -35,6 +35,9 @@ class Source(Protocol):
     def look(self) -> pa.Table | None:
         """The rows as they are now, None if nothing can have changed since the last time."""
 
+    def verify(self) -> None:
+        """Raise if what it reads is gone; cheap, since it is asked often."""
+
     def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
         """Have `wake` called whenever something may have changed, until what is given back is called."""
 
@@ -172,6 +175,7 @@ class Feed:
         """Wait until it is time to look; False if the feed has ended, or nobody has wanted it for long."""
         while True:
             self._work.clear()
+            self.source.verify()
             with self.changed:
                 if self.error is not None:
                     return False

@@ -84,7 +84,7 @@ def start_unnamed(execution: Execution, bound: BoundQuery) -> ContinuousView:
     plan, services = split(bound), execution.services
     columns = tuple(Column(column.name, column.type) for column in bound.columns)
     pinned = {table.name: table.version for table in plan.pinned}
-    relation = Relation(services.catalog.new_oid(), "", "continuous", columns, pinned=pinned)
+    relation = Relation(services.catalog.new_oid(), "a subscription", "continuous", columns, pinned=pinned)
     return services.views.create(ViewPlan(relation, plan, _statics(services, relation, plan)), {})
 
 

@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 
 import pyarrow as pa
 
+from millpond.catalog import Snapshot
 from millpond.errors import MillpondError, SqlState
 from millpond.plan.output_key import output_key
 from millpond.relation import Relation
@@ -41,6 +42,7 @@ class FollowedQuery:
         self._reads = {relation.oid: relation.name for relation in reads}
         self._state = SessionState.of_pond(services.settings)
         self._tag = f"millpond-feed-{next(_numbers)}"
+        self._verified = -1
 
     def interrupt(self) -> None:
         self.services.runner.interrupt(self._tag)
@@ -48,16 +50,26 @@ class FollowedQuery:
     def close(self) -> None:
         """Nothing is kept unless a source says so."""
 
+    def verify(self) -> None:
+        self._verify(self.services.catalog.snapshot)
+
+    def _verify(self, snapshot: Snapshot) -> None:
+        """Raise if something that is read was dropped; asked once for each state of the catalog."""
+        if snapshot.number == self._verified:
+            return
+        there = {relation.oid for relation in snapshot.relations.values()}
+        for oid, name in self._reads.items():
+            if oid not in there:
+                message, hint = f'relation "{name}" was dropped or replaced', "Subscribe anew."
+                raise MillpondError(SqlState.UNDEFINED_TABLE, message, hint=hint)
+        self._verified = snapshot.number
+
     @contextmanager
     def looking(self) -> Iterator[Execution]:
         """The newest state, if all that is read is still there."""
         transaction = self.services.begin()
         try:
-            there = {relation.oid for relation in transaction.relations.values()}
-            for oid, name in self._reads.items():
-                if oid not in there:
-                    message, hint = f'relation "{name}" was dropped or replaced', "Subscribe anew."
-                    raise MillpondError(SqlState.UNDEFINED_TABLE, message, hint=hint)
+            self._verify(transaction.base)
             yield Execution(self.services, self._state, transaction, self._tag, True, Request(), strict=True)
         finally:
             transaction.rollback()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -174,6 +175,11 @@ def test_a_grouping_of_a_stream_is_a_view_of_its_own(views: Pond) -> None:
         assert subscription.fetch(WAIT_S) == [Change(subscription.version, "update", (1, 1.0), (0, None))]
         assert len(views.services.views.all()) == opened + 1
         assert views.execute("SELECT name FROM millpond_views ORDER BY name").fetchall() == [("joined",), ("simple",)]
+    views.execute("DROP VIEW simple, joined; DROP STREAM s")
+    deadline = time.monotonic() + WAIT_S
+    while views.services.views.all():
+        assert time.monotonic() < deadline, "it goes with its stream, also while nobody is subscribed"
+        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(

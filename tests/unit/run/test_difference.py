@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from millpond.run.difference import difference
@@ -57,6 +57,7 @@ def applied(old: pa.Table, changes: pa.Table) -> Counter[str]:
     return +rows
 
 
+@settings(deadline=None)
 @given(ROWS, ROWS, st.sampled_from([None, (), (0,), (0, 1), (1,)]))
 def test_changes_make_the_new_answer_of_the_old_one(
     old: list[Row], new: list[Row], key: tuple[int, ...] | None
@@ -65,11 +66,13 @@ def test_changes_make_the_new_answer_of_the_old_one(
     assert applied(before, difference(before, after, key)) == Counter(shown(after))
 
 
+@settings(deadline=None)
 @given(ROWS)
 def test_the_order_of_rows_is_no_difference(rows: list[Row]) -> None:
     assert difference(table(rows), table(rows[::-1]), None).num_rows == 0
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["a", "b", "c", None]), st.integers(0, 2)), st.data())
 def test_a_key_makes_updates(old: dict[str | None, int], data: st.DataObject) -> None:
     new = data.draw(st.dictionaries(st.sampled_from(["a", "b", "c", None]), st.integers(0, 2)))

@@ -36,6 +36,7 @@ class Numbers:
         self.state: State = {}
         self.looks: list[State] = []
         self.error: MillpondError | None = None
+        self.gone: MillpondError | None = None
         self.closed = threading.Event()
         self._wake: Callable[[], None] = lambda: None
 
@@ -55,6 +56,10 @@ class Numbers:
     def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
         self._wake = wake
         return lambda: None
+
+    def verify(self) -> None:
+        if self.gone is not None:
+            raise self.gone
 
     def interrupt(self) -> None:
         pass
@@ -270,6 +275,17 @@ def test_an_error_reaches_all_and_a_new_feed_begins() -> None:
         client = Client(pond, Wishes())
         assert client.read(WAIT_S)
         assert client.state == {"a": 1.0}
+
+
+def test_what_is_gone_ends_it_also_while_nobody_reads() -> None:
+    with followed() as pond:
+        stuck, left = pond.subscribe(), pond.subscribe()
+        left.close()
+        pond.source.gone = MillpondError(SqlState.UNDEFINED_TABLE, "dropped")
+        pond.source.set({"a": 1.0})
+        assert pond.source.closed.wait(WAIT_S)
+        with pytest.raises(MillpondError, match="dropped"):
+            stuck.take()
 
 
 def test_rights_are_asked_for_again() -> None:
