@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import psycopg
 from rich.console import Console
@@ -38,16 +39,21 @@ VIEW = f"SELECT id % {GROUPS} AS k, count(*) AS n, sum(x) AS x FROM flowing GROU
 def run(scale: float = 1.0, peers: Sequence[str] | None = None) -> None:  # noqa: ARG001
     """Measure and report; a scale of 1 is a minute."""
     console = Console(stderr=True, width=None if sys.stderr.isatty() else 110)
-    with TemporaryDirectory(prefix="millpond-bench-") as name, served(Path(name) / "pond") as server:
-        report("subscribe", Bench(server, scale, console).measure(), console)
+    with (
+        TemporaryDirectory(prefix="millpond-bench-") as name,
+        served(Path(name) / "pond") as server,
+        psycopg.connect(server.url, autocommit=True) as writer,
+    ):
+        report("subscribe", Bench(server, writer, scale, console).measure(), console)
 
 
 class Bench:
-    """One run against a server."""
+    """One run against a server, to which `writer` is connected."""
 
-    def __init__(self, server: Server, scale: float, console: Console) -> None:
-        self._server, self._scale, self._console = server, scale, console
-        self._writer = psycopg.connect(server.url, autocommit=True)
+    def __init__(
+        self, server: Server, writer: psycopg.Connection[tuple[Any, ...]], scale: float, console: Console
+    ) -> None:
+        self._server, self._writer, self._scale, self._console = server, writer, scale, console
         count = ROWS_A_SECOND // INSERTS_A_SECOND
         self._rows = "".join(f"{number}\t{number % 7}\n" for number in range(count))
         self._count = count
