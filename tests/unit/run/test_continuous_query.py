@@ -67,7 +67,7 @@ def query(stream: StreamRelation, work: Work) -> Iterator[ContinuousQuery]:
 
 
 def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.001)
