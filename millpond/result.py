@@ -76,9 +76,8 @@ class Result:
         to_dataframe: Callable[[pa.Table], Any],
     ) -> Result:
         """A result whose rows come in pieces, each as it is computed."""
-        result = cls(verb, columns, _to_dataframe=to_dataframe)
-        result._rest = map(result._conform, pieces)
-        return result
+        rest = (_conformed(piece, columns)[0] for piece in pieces)
+        return cls(verb, columns, _to_dataframe=to_dataframe, _rest=rest)
 
     @property
     def tag(self) -> str:
@@ -185,16 +184,21 @@ class Result:
         return pa.schema(fields).empty_table()
 
     def _conform(self, table: pa.Table) -> pa.Table:
-        """Give each column the type that was announced: Spark's own where binding could not know it better."""
-        columns, described = [], []
-        for given, announced in zip(table.columns, self.columns, strict=True):
-            # Spark cannot hand out a calendar interval, so it comes as text.
-            column = from_text(given, INTERVAL) if announced.type == INTERVAL else given
-            exact = announced.type.arrow == column.type
-            described.append(announced if exact else ResultColumn(announced.name, from_arrow(column.type)))
-            columns.append(_padded(column, announced.type))
-        self.columns = tuple(described)
-        return pa.table(columns, names=[f"c{index}" for index in range(len(columns))])
+        rows, self.columns = _conformed(table, self.columns)
+        return rows
+
+
+def _conformed(table: pa.Table, announced: tuple[ResultColumn, ...]) -> tuple[pa.Table, tuple[ResultColumn, ...]]:
+    """Rows with the types that were announced, and the columns: of Spark's own type where binding could not know it
+    better."""
+    columns, described = [], []
+    for given, column in zip(table.columns, announced, strict=True):
+        # Spark cannot hand out a calendar interval, so it comes as text.
+        values = from_text(given, INTERVAL) if column.type == INTERVAL else given
+        exact = column.type.arrow == values.type
+        described.append(column if exact else ResultColumn(column.name, from_arrow(values.type)))
+        columns.append(_padded(values, column.type))
+    return pa.table(columns, names=[f"c{index}" for index in range(len(columns))]), tuple(described)
 
 
 def command_tag(verb: str, rows: int) -> str:

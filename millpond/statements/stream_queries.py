@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from millpond.errors import MillpondError, SqlState
 from millpond.plan.once import Flow, Gathered, OncePlan, plan_once
 from millpond.plan.pipelines import SplitPlan
+from millpond.privileges.acl import INSERT
 from millpond.relation import ARRIVAL_TIMESTAMP, Relation
 from millpond.run.flow import FlowingQuery
 from millpond.run.gathered import GatheredStreams
@@ -120,18 +123,33 @@ def frame(
 
 
 def rows(execution: Execution, live: LiveQuery, plan: Flow, costs: ScanCosts | None = None) -> Iterator[pa.Table]:
-    """The rows of a query without a grouping, as they come."""
+    """The rows of a query without a grouping, as they come. The scan begins now, whenever they are read."""
+    services = execution.services
     held: list[Held] = []
-    given = _given(execution, plan.query, held)
-    scans = _scans(execution, live, FLOW_PACE, costs)
-    directory = execution.services.scratch / f"flow-{uuid.uuid4().hex}"
-    query = FlowingQuery(plan, scans, given, execution.services.runner, execution.tag, directory)
+    used = ExitStack()
+    used.callback(_release, held)
     try:
+        given = _given(execution, plan.query, held)
+        scans = _scans(execution, live, FLOW_PACE, costs)
+    except BaseException:
+        used.close()
+        raise
+    directory = services.scratch / f"flow-{uuid.uuid4().hex}"
+    query = FlowingQuery(plan, scans, given, services.runner, execution.tag, directory)
+    used.callback(query.close)
+    pieces = _pieces(query, used)
+    services.hold_while_alive(pieces, [used.close])  # for rows that nobody begins to read
+    return pieces
+
+
+def _pieces(query: FlowingQuery, used: ExitStack) -> Iterator[pa.Table]:
+    with used:
         yield from query.pieces()
-    finally:
-        query.close()
-        for release in held:
-            release()
+
+
+def _release(held: Sequence[Held]) -> None:
+    for release in held:
+        release()
 
 
 def _gathering(live: LiveQuery) -> Gathered:
@@ -161,8 +179,7 @@ def _split_frame(
         query.read()
         made = query.frame(names)
     except BaseException:
-        for release in held:
-            release()
+        _release(held)
         raise
     finally:
         scans.close()
@@ -174,10 +191,23 @@ def _scans(execution: Execution, live: LiveQuery, pace: Pace, costs: ScanCosts |
     block = execution.settings.text("on_overrun") == "block"
     by_stream: dict[int, StreamScan] = {}
     for oid, relation in live.streams.items():
+        if block:
+            _require_writer(execution, relation)
         stream = execution.services.streams.get(relation)
         from_start = not _starts_late(execution)
         by_stream[oid] = StreamScan(stream, live.ends[oid], from_start=from_start, block=block)
     return Scans(by_stream, pace, costs or ScanCosts())
+
+
+def _require_writer(execution: Execution, stream: Relation) -> None:
+    """Who may only read a stream must not hold up those who write into it."""
+    if not execution.authority.may(INSERT, stream):
+        raise MillpondError(
+            SqlState.INSUFFICIENT_PRIVILEGE,
+            f'permission denied to let writers of stream "{stream.name}" wait',
+            detail="Only those who may insert into a stream may read it with on_overrun = 'block'.",
+            hint="SET on_overrun = 'error'.",
+        )
 
 
 def _given(execution: Execution, bound: BoundQuery, held: list[Held]) -> dict[str, Input]:

@@ -71,7 +71,7 @@ def test_a_query_that_waits_for_its_stream_can_be_canceled(shared_server: Served
 
 def test_a_cursor_over_a_flow_fetches_what_has_come(shared_server: Served, stream: str) -> None:
     with psycopg.connect(shared_server.url) as connection:
-        connection.execute("SET session_timeout = '300ms'")
+        connection.execute("SET session_timeout = '3s'")
         connection.execute(f"DECLARE c CURSOR FOR SELECT n FROM {stream}")
         shared_server.pond.insert(stream, [(n,) for n in range(5)])
         assert connection.execute("FETCH 2 FROM c").fetchall() == [(0,), (1,)]

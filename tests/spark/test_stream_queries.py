@@ -284,6 +284,30 @@ def test_an_overrun_query_fails_and_a_blocking_one_makes_writers_wait(pond: Pond
     pond.execute("DROP FOREIGN TABLE tight")
 
 
+def test_who_may_only_read_holds_up_no_writer(pond: Pond, posts: str) -> None:
+    pond.execute(f"CREATE ROLE reader LOGIN; GRANT SELECT ON {posts} TO reader")
+    session = pond.new_session("reader", trusted=False)
+    session.execute("SET session_timeout = '100ms'; SET on_overrun = 'block'")
+    for query in (f"SELECT count(*) FROM {posts}", f"SELECT uid FROM {posts}"):
+        with pytest.raises(MillpondError, match="permission denied to let writers") as caught:
+            session.execute(query)
+        assert caught.value.sqlstate == "42501"
+    session.execute("RESET on_overrun")
+    assert session.execute(f"SELECT count(*) FROM {posts}").fetchall() == [(0,)]
+    pond.end_session(session)
+    pond.execute(f"REVOKE ALL ON {posts} FROM reader; DROP ROLE reader")
+
+
+def test_rows_that_nobody_reads_hold_nothing(pond: Pond, live: Session, posts: str) -> None:
+    post(pond, posts, Random(1), 10)
+    result = live.execute(f"SELECT uid FROM {posts}", request=Request(lazy=True))
+    stream = stream_of(pond, posts)
+    assert stream.arrivals.waiting == 1
+    del result
+    pond.services.release_abandoned()
+    assert stream.arrivals.waiting == 0
+
+
 def test_a_query_that_waits_can_be_canceled_and_leaves_nothing(pond: Pond, posts: str) -> None:
     post(pond, posts, Random(1), 10)
     before = set(pond.scratch.iterdir())
