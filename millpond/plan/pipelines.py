@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from millpond.errors import InternalError
 from millpond.plan.expressions import merge_text, partial_node
-from millpond.relation import Column, Relation
+from millpond.relation import TID, Column, Relation
 from millpond.sql.bind import BoundQuery
 from millpond.sql.from_clause import relations_of
 from millpond.sql.nodes import note_of
@@ -102,9 +102,11 @@ class StreamPipeline:
 
     @cached_property
     def stream_columns(self) -> tuple[Column, ...]:
-        """The stream's columns that are used, and at least one: what is not asked for is neither planned nor read."""
+        """The stream's columns that are used, since no others need be planned and read; one of them at least is stored,
+        which the tid is not."""
         used = {column.name for column in self.tree.find_all(exp.Column)}
-        return tuple(one for one in self.stream.columns if one.name in used) or self.stream.columns[:1]
+        found = tuple(one for one in self.stream.columns if one.name in used)
+        return found if any(one != TID for one in found) else (*self.stream.columns[:1], *found)
 
     def to_spark(self, spark_names: Mapping[str, str]) -> str:
         """Spark SQL; `spark_names` maps the keys of the stream and the statics to temporary views."""

@@ -57,8 +57,6 @@ VIEW_LOOK_S = 0.01
 DEFAULT_USER = "millpond"
 """Who a session in this process is; a server's clients say who they are."""
 
-NO_FILES: Mapping[str, Input] = {}
-
 IN_PROCESS = Login(DEFAULT_USER, trusted=True)
 
 
@@ -215,11 +213,11 @@ class Execution:
         self.check_reads(bound, own or (), reader=reader)
         live = stream_queries.live_query(self, bound, own or ())
         if live is not None:
-            return stream_queries.frame(self, live, names)
+            return stream_queries.frame(self, live, own or {}, names)
         return self.frame_now(bound, own or {}, names)
 
     def frame_now(
-        self, bound: BoundQuery, own: Mapping[str, Input] = NO_FILES, names: Sequence[str] | None = None
+        self, bound: BoundQuery, own: Mapping[str, Input] = stream_queries.NO_FILES, names: Sequence[str] | None = None
     ) -> Frame:
         """The same over streams as they are now."""
         inputs: dict[str, Input] = {}
@@ -264,7 +262,7 @@ class Execution:
         if isinstance(live.plan, Flow):
             pieces = stream_queries.rows(self, live, live.plan)
             return Result.flowing("SELECT", columns, pieces, self.services.runner.from_arrow)
-        return Result("SELECT", columns, _frame=stream_queries.frame(self, live, None))
+        return Result("SELECT", columns, _frame=stream_queries.frame(self, live))
 
     def _view_read(self, query: QueryTree, bound: BoundQuery) -> ViewRead | None:
         """The query as one that reads a continuous view and does nothing else, known from now on; None if it is not."""

@@ -57,18 +57,24 @@ def _analyzed(execution: Execution, live: LiveQuery) -> list[str]:
     if isinstance(live.plan, Flow):
         rows, upper_s = sum(one.num_rows for one in stream_queries.rows(execution, live, live.plan, costs)), 0.0
     else:
-        frame = stream_queries.frame(execution, live, None, costs)
+        frame = stream_queries.frame(execution, live, costs=costs)
         ended = time.perf_counter()
         rows, upper_s = frame.collect().num_rows, time.perf_counter() - ended
     total_s = time.perf_counter() - started
-    lag = f"{_ms(costs.lag_us_sum / costs.lag_tuples / 1e6)} on average, {_ms(costs.lag_us_max / 1e6)} at most"
     return [
         f"Scan: {costs.chunks} chunks, {costs.shared_chunks} of them shared, {costs.tuples} tuples",
-        f"Insert-to-scan lag: {lag if costs.lag_tuples else 'nothing arrived meanwhile'}",
+        f"Insert-to-scan lag: {_lag(costs)}",
         f"Stream pipelines: {_ms(costs.stream_s)}",
         f"Upper pipeline: {_ms(upper_s)}",
         f"Executed in {_ms(total_s)}, {rows} rows",
     ]
+
+
+def _lag(costs: ScanCosts) -> str:
+    if not costs.lag_tuples:
+        return "nothing arrived meanwhile"
+    mean_us = costs.lag_us_sum / costs.lag_tuples
+    return f"{_ms(mean_us / 1e6)} on average, {_ms(costs.lag_us_max / 1e6)} at most"
 
 
 def _ms(seconds: float) -> str:

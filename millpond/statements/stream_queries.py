@@ -6,7 +6,7 @@ A query whose streams are read as they are now, because their timeout is 0 or a 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -29,6 +29,8 @@ from millpond.stream.scan import EventLimit, ScanEnd, StreamScan
 if TYPE_CHECKING:
     from millpond.services import Held
     from millpond.statements.execution import Execution
+
+NO_FILES: Mapping[str, Input] = {}
 
 FLOW_PACE = Pace(rows=50_000, patience_s=0.05, rows_max=250_000)
 """Rows go out soon after they came, and a client that does not read keeps few of them."""
@@ -91,16 +93,23 @@ def _starts_late(execution: Execution) -> bool:
 # -- running ---------------------------------------------------------------------------------------------------------
 
 
-def frame(execution: Execution, live: LiveQuery, names: Sequence[str] | None, costs: ScanCosts | None = None) -> Frame:
-    """The answer, not computed yet, of a query whose streams have ended: this waits until they have."""
+def frame(
+    execution: Execution,
+    live: LiveQuery,
+    own: Mapping[str, Input] = NO_FILES,
+    names: Sequence[str] | None = None,
+    costs: ScanCosts | None = None,
+) -> Frame:
+    """The answer, not computed yet, of a query whose streams have ended: this waits until they have. `own` and `names`
+    are as for any query."""
     if isinstance(live.plan, SplitPlan):
-        return _split_frame(execution, live, live.plan, names, costs)
+        return _split_frame(execution, live, live.plan, own, names, costs)
     plan = live.plan if isinstance(live.plan, Gathered) else _gathering(live)
     scans = _scans(execution, live, GATHER_PACE, costs)
     gathered = GatheredStreams(plan, scans, execution.settings.integer("stream_rows_max"))
     try:
         gathered.read()
-        made = execution.frame_now(live.bound, gathered.files(), names)
+        made = execution.frame_now(live.bound, {**own, **gathered.files()}, names)
     except BaseException:
         gathered.close()
         raise
@@ -131,11 +140,17 @@ def _gathering(live: LiveQuery) -> Gathered:
 
 
 def _split_frame(
-    execution: Execution, live: LiveQuery, plan: SplitPlan, names: Sequence[str] | None, costs: ScanCosts | None
+    execution: Execution,
+    live: LiveQuery,
+    plan: SplitPlan,
+    own: Mapping[str, Input],
+    names: Sequence[str] | None,
+    costs: ScanCosts | None,
 ) -> Frame:
     services = execution.services
     held: list[Held] = []
-    pinned = {key_of(one): _unnamed(execution.input(one, held)) for one in (*plan.pinned, *plan.live)}
+    read = (*plan.pinned, *plan.live)
+    pinned = {key_of(one): _unnamed(own.get(one.name) or execution.input(one, held)) for one in read}
     directory = services.scratch / f"query-{uuid.uuid4().hex}"
     statics = Statics(pinned, plan.statics, services.runner, services.scratch)
     pace = Pace(services.settings.integer("view_chunk_rows"), PATIENCE_S)

@@ -24,6 +24,11 @@ class Arrivals:
         for event in self._waiting:
             event.set()
 
+    @property
+    def waiting(self) -> int:
+        """How many are to be woken."""
+        return len(self._waiting)
+
     def wake(self, event: threading.Event) -> None:
         """Set the event whenever tuples arrive."""
         with self._lock:

@@ -48,9 +48,11 @@ class StreamScan:
         self.final: int | None = None
         self._end = end
         self._opening = stream.shared_chunks.take_all() if from_start else None
-        begin = self._opening.chunk.end if self._opening is not None else stream.stats().end_tid
-        self.first = self.position = self._seen = int(begin if self._opening is None else self._opening.chunk.first)
-        self._follower = stream.follow(begin) if block else None
+        self._begin = int(stream.stats().end_tid if self._opening is None else self._opening.chunk.end)
+        self.first = self.position = self._seen = (
+            self._begin if self._opening is None else int(self._opening.chunk.first)
+        )
+        self._follower = stream.follow(self._begin) if block else None
 
     @property
     def ended(self) -> bool:
@@ -95,8 +97,10 @@ class StreamScan:
         return opening
 
     def passed(self, tid: int) -> None:
-        """Tuples before `tid` are no longer needed: their place in the ring is free."""
+        """Tuples before `tid` are no longer needed: their place in the ring is free. Writers may have waited for that,
+        so a pause counts from here."""
         if self._follower is not None and tid > self._follower.position:
+            self._last_us = max(self._last_us, self.stream.now_us())
             self._follower.advance(tid)
 
     def close(self) -> None:
@@ -128,8 +132,8 @@ class StreamScan:
     def _beyond(self, end: int, last_us: int) -> int | None:
         """The first new tuple that came after the end, if one may have."""
         quiet, lasting, event = self._end.quiet_us, self._end.lasting_us, self._end.event
-        paused = quiet is not None and last_us - self._last_us > quiet
-        late = lasting is not None and last_us - self.started_us > lasting
+        paused = quiet is not None and last_us - self._last_us >= quiet
+        late = lasting is not None and last_us - self.started_us >= lasting
         if not (paused or late or event is not None):
             return None
         with self.stream.hold(self._seen, end) as chunk:
@@ -146,9 +150,10 @@ class StreamScan:
         outside = np.zeros(len(arrivals), np.bool_)
         if quiet is not None:
             before = np.maximum(np.concatenate(([self._last_us], arrivals[:-1])), self._last_us)
-            outside |= arrivals - before > quiet
+            outside |= arrivals - before >= quiet
         if lasting is not None:
-            outside |= arrivals - self.started_us > lasting
+            outside |= arrivals - self.started_us >= lasting
+        outside[: max(0, self._begin - self._seen)] = False
         return outside
 
 

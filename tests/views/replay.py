@@ -7,7 +7,9 @@ in one part or in several.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +19,7 @@ from unittest.mock import patch
 import millpond
 from millpond import MillpondError, Pond
 from millpond.run import kept, merge, views
+from millpond.statements import stream_queries
 from tests.spark.judge import Answer, Failure, Judge, Rows, ask_pond
 from tests.views.random_relations import STREAMS, RandomSchema, random_rows, random_schema
 from tests.views.random_views import ViewMaker
@@ -28,6 +31,10 @@ LATE_VIEWS = 5
 RESTARTS = 0.4
 EARLY_READS = 0.15
 """The chance of a restart after a chunk, and that of a view to be read there."""
+
+LIVE_QUERIES = 4
+LIVE_TIMEOUT_MS = 3000
+"""Queries that are asked while the streams flow, and how long these must have paused."""
 
 _ORDER_DEPENDENT = ("string_agg(DISTINCT", "stddev", "var", "corr", "regr_", "avg", "OVER (")
 """What makes a view's last digits, or the order of its values, depend on how its rows came."""
@@ -106,6 +113,35 @@ class Round:
                 continue  # the query fails for some rows, and so does the view
             if isinstance(done, Failure) or done.rows[0][1:] != ("0", "0"):
                 self.found.append("\n".join([*self.script, f"VERIFY VIEW {name}; -- {done}", f"-- {sql}"]))
+
+    def ask_live(self) -> None:
+        """Ask queries of some views once, while the streams flow, of what arrives from now on."""
+        for stream in STREAMS:
+            first = self._number(f"SELECT count(*) FROM {stream}")
+            self._ask(f"CREATE VIEW {_live(stream)} AS SELECT * FROM {stream} WHERE tid >= {first}")
+        queries = self.random.sample(list(self.views.values()), min(LIVE_QUERIES, len(self.views)))
+        with ThreadPoolExecutor(LIVE_QUERIES) as pool:
+            answers = [pool.submit(self._answer_live, sql) for sql in queries]
+            self._wait_for_scans(sum(f" {stream} " in f"{sql} " for sql in queries for stream in STREAMS), answers)
+            for _ in range(2):
+                self.feed()
+        for sql, answer in zip(queries, answers, strict=True):
+            expected = self.judge.ask(_over(sql, {stream: _live(stream) for stream in STREAMS}))
+            problem = None if _is_empty_set(sql, expected, answer.result()) else difference(expected, answer.result())
+            if problem is not None:
+                self.found.append("\n".join([*self.script, f"{sql}; -- asked live, {problem}"]))
+
+    def _answer_live(self, sql: str) -> Answer:
+        self.pond.execute(f"SET session_timeout = '{LIVE_TIMEOUT_MS}ms'; SET stream_start = 'latest'")
+        return ask_pond(self.pond, sql)
+
+    def _wait_for_scans(self, expected: int, answers: Sequence[Future[Answer]]) -> None:
+        relations = self.pond.services.catalog.snapshot.relations
+        streams = [self.pond.services.streams.get(relations[name]) for name in STREAMS]
+        while sum(stream.arrivals.waiting for stream in streams) < expected:
+            if all(answer.done() for answer in answers):
+                break
+            time.sleep(0.01)
 
     def feed(self) -> None:
         """A chunk of each stream, by one statement or two."""
@@ -188,6 +224,7 @@ def play(directory: Path, judge: Judge, seed: int, cases: int) -> list[str]:
         patch.object(kept, "COLLECTED_ROWS_MAX", random.choice((0, 10, 100_000))),
         patch.object(merge, "SMALL_ROWS_MAX", random.choice((0, 50, 200_000))),
         patch.object(kept, "PARTS_MAX", random.choice((2, 8))),
+        patch.object(stream_queries, "PATIENCE_S", 0.05),
     ):
         return _play(directory, judge, random, cases)
 
@@ -203,6 +240,7 @@ def _play(directory: Path, judge: Judge, random: Random, cases: int) -> list[str
             if random.random() < RESTARTS:
                 played.restart()
             played.check([name for name in played.views if random.random() < EARLY_READS])
+        played.ask_live()
         played.check(list(played.views))
         played.check_late()
     finally:
@@ -212,6 +250,10 @@ def _play(directory: Path, judge: Judge, random: Random, cases: int) -> list[str
 
 def _late(stream: str) -> str:
     return stream.replace("stream", "late")
+
+
+def _live(stream: str) -> str:
+    return stream.replace("stream", "live")
 
 
 def _over(sql: str, names: Mapping[str, str]) -> str:
