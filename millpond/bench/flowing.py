@@ -61,7 +61,7 @@ class FlowingStream:
     def _wait_for_scans(self, asked: list[Future[list[Row]]]) -> None:
         """Until all queries have begun to scan the stream; raises what one failed with before."""
         stream = self.pond.services.streams.get(self.pond.services.catalog.snapshot.relations[self.name])
-        while stream.arrivals.readers < len(asked):
+        while stream.arrivals.waiting < len(asked):
             for ended in (future for future in asked if future.done()):
                 raise ended.exception() or ValueError(f'a query does not wait for tuples of "{self.name}"')
             time.sleep(_LOOK_INTERVAL_S)

@@ -13,11 +13,6 @@ class Arrivals:
         self._waiting: frozenset[threading.Event] = frozenset()
         self._lock = threading.Lock()
 
-    @property
-    def readers(self) -> int:
-        """How many are woken by the next tuples: scans that have begun and not ended."""
-        return len(self._waiting)
-
     def note(self, arrival_us: int) -> None:
         """Tuples have arrived; called under the lock of visible state."""
         self.last_us = arrival_us

@@ -71,4 +71,4 @@ def test_query_that_cannot_run_is_reported_without_a_load(tables: Pond, files: C
     stream = FlowingStream(tables, STREAM, UNTIL_QUIET, PIECE_ROWS)
     with pytest.raises(MillpondError, match='column "l_price" does not exist'):
         stream.ask({"wrong": "SELECT sum(l_price) FROM lineitem"}, files.path(STREAM))
-    assert tables.services.streams.get(tables.services.catalog.snapshot.relations[STREAM]).arrivals.readers == 0
+    assert tables.services.streams.get(tables.services.catalog.snapshot.relations[STREAM]).arrivals.waiting == 0
