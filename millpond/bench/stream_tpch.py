@@ -149,15 +149,13 @@ def _verify(flowed: Flowed, truth: Answers) -> None:
 
 def measurements(own: Own, beside: Mapping[str, PeerRun], rows: int) -> list[Measurement]:
     """The numbers of a run, with those of the peers that took part."""
-    overheads = [spent.seconds / own.load.seconds for spent in own.queries.values()]
     each = {name: {peer: run.by_query[name] for peer, run in beside.items()} for name in own.queries}
     return [
         Measurement("load alone", rows / own.load.seconds, "rows/s"),
         Measurement("load alone, median", own.load.seconds, "s", lower_is_better=True),
         *(_seconds(name, spent, each[name]) for name, spent in own.queries.items()),
         *_totals(own, beside),
-        _overhead("query over load, median", statistics.median(overheads)),
-        _overhead("query over load, highest", max(overheads)),
+        *_overheads(own),
         *_narrow(own, beside),
     ]
 
@@ -184,8 +182,22 @@ def _totals(own: Own, beside: Mapping[str, PeerRun]) -> list[Measurement]:
     ]
 
 
-def _overhead(metric: str, value: float) -> Measurement:
-    return Measurement(metric, value, "x", target=OVERHEAD_BELOW, lower_is_better=True)
+def _overheads(own: Own) -> list[Measurement]:
+    """What the queries take over the load alone, by the clock and by core."""
+    load, queries = own.load, own.queries.values()
+    by_core = [one.core_seconds / load.core_seconds for one in queries if one.core_seconds and load.core_seconds]
+    return [
+        *_factors("query over load", [one.seconds / load.seconds for one in queries], OVERHEAD_BELOW),
+        *_factors("query over load, by core", by_core, None),
+    ]
+
+
+def _factors(metric: str, factors: Sequence[float], target: float | None) -> list[Measurement]:
+    found = {"median": statistics.median(factors), "highest": max(factors)} if factors else {}
+    return [
+        Measurement(f"{metric}, {which}", value, "x", target=target, lower_is_better=True)
+        for which, value in found.items()
+    ]
 
 
 def _narrow(own: Own, beside: Mapping[str, PeerRun]) -> list[Measurement]:
