@@ -16,26 +16,29 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
+from millpond.bell import Bell
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.namespace import NAMESPACES, Namespace, NamespaceKey
 from millpond.privileges.acl import Acl, AclItem
 from millpond.relation import Check, Column, Key, Read, Relation
 from millpond.roles import Membership, Role
-from millpond.state.records import StateRecord, ViewRecord
+from millpond.state.records import QueryRecord, StateRecord, ViewRecord
 from millpond.types import SqlType
 
 Item = TypeVar("Item")
 Name = TypeVar("Name")
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 
 _MIGRATIONS = {
     2: (
         "ALTER TABLE millpond_roles ADD COLUMN inherit BOOLEAN NOT NULL DEFAULT TRUE",
         "ALTER TABLE millpond_roles ADD COLUMN member_of TEXT NOT NULL DEFAULT '[]'",
     ),
+    3: (),
 }
-"""What turns the tables of a format into those of the next one. All relations of format 2 belong to the first role."""
+"""What turns the tables of a format into those of the next one. All relations of format 2 belong to the first role.
+Format 4 has continuous queries, which older versions would not keep up."""
 
 _LOCK_KEY = 0x6D696C6C706F6E64
 """The advisory lock of a catalog in PostgreSQL: "millpond" in ASCII."""
@@ -69,6 +72,13 @@ _states = sa.Table(
 
 _views = sa.Table(
     "millpond_views",
+    _metadata,
+    sa.Column("oid", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("record", sa.Text, nullable=False),
+)
+
+_queries = sa.Table(
+    "millpond_queries",
     _metadata,
     sa.Column("oid", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("record", sa.Text, nullable=False),
@@ -113,7 +123,7 @@ class Snapshot:
 
 
 class Catalog:
-    """An open catalog; `commit_lock` is held around everything that leads to a commit.
+    """An open catalog; `commit_lock` is held around everything that leads to a commit, and `commits` rings after it.
 
     `secret` is a random number of the pond's own, for what must look random and stay the same.
     """
@@ -126,6 +136,7 @@ class Catalog:
         else:
             self._lock_connection = self._lock_database()
         self.commit_lock = threading.RLock()
+        self.commits = Bell()
         self._snapshot = Snapshot(0, {})
         self._oid_next = 0
         self.secret = b""
@@ -149,8 +160,10 @@ class Catalog:
         changes: Mapping[str, Relation | None],
         roles: Mapping[str, Role | None] = NO_CHANGES,
         namespaces: Mapping[NamespaceKey, Namespace] = NO_CHANGES,
+        queries: Mapping[int, QueryRecord] = NO_CHANGES,
     ) -> Snapshot:
-        """Record new, changed and (None) dropped relations and roles in one transaction, and make them the snapshot.
+        """Record new, changed and (None) dropped relations and roles in one transaction, and make them the snapshot;
+        together with them, how far continuous queries, by oid, are that made them.
 
         The caller holds `commit_lock` and has checked for conflicts.
         """
@@ -171,7 +184,9 @@ class Catalog:
                 connection.execute(sa.insert(_namespaces).values(**_namespace_row(namespaces[kind, name])))
             kept = {relation.oid for relation in changes.values() if relation is not None}
             gone = {old.oid for name in changes if (old := self._snapshot.relation(name)) is not None} - kept
-            connection.execute(sa.delete(_views).where(_views.c.oid.in_(gone)))
+            for table in (_views, _queries):
+                connection.execute(sa.delete(table).where(table.c.oid.in_(gone)))
+            _write_records(connection, _queries, queries)
             for key, value in (("snapshot", number), ("oid_next", self._oid_next)):
                 connection.execute(sa.update(_pond).where(_pond.c.key == key).values(value=value))
         before = self._snapshot
@@ -181,6 +196,7 @@ class Catalog:
             _merged(before.roles, roles),
             _merged(before.namespaces, namespaces),
         )
+        self.commits.ring()
         return self._snapshot
 
     def commit_kept(
@@ -192,17 +208,26 @@ class Catalog:
             _write_records(connection, _views, views or {})
             connection.execute(sa.update(_pond).where(_pond.c.key == "oid_next").values(value=self._oid_next))
 
+    def commit_query(self, oid: int, record: QueryRecord) -> None:
+        """Record how far a continuous query is that changed no table."""
+        with self.commit_lock, self._engine.begin() as connection:
+            _write_records(connection, _queries, {oid: record})
+
     def states(self) -> dict[int, StateRecord]:
         """The committed states, by oid."""
-        with self._engine.connect() as connection:
-            rows = connection.execute(sa.select(_states)).all()
-        return {row.oid: StateRecord.loads(row.record) for row in rows}
+        return {oid: StateRecord.loads(text) for oid, text in self._records(_states)}
 
     def views(self) -> dict[int, ViewRecord]:
         """What is recorded of the continuous views, by oid."""
+        return {oid: ViewRecord.loads(text) for oid, text in self._records(_views)}
+
+    def queries(self) -> dict[int, QueryRecord]:
+        """What is recorded of the continuous queries, by oid."""
+        return {oid: QueryRecord.loads(text) for oid, text in self._records(_queries)}
+
+    def _records(self, table: sa.Table) -> list[tuple[int, str]]:
         with self._engine.connect() as connection:
-            rows = connection.execute(sa.select(_views)).all()
-        return {row.oid: ViewRecord.loads(row.record) for row in rows}
+            return [(row.oid, row.record) for row in connection.execute(sa.select(table))]
 
     def close(self) -> None:
         if self._lock_connection is not None:
@@ -239,8 +264,9 @@ class Catalog:
             rows = connection.execute(sa.select(_relations)).all()
             roles = {row.name: _role(row) for row in connection.execute(sa.select(_roles))}
             namespaces = [_namespace(row) for row in connection.execute(sa.select(_namespaces))]
-            # A view may have been set aside, and so recorded, while it was dropped.
-            connection.execute(sa.delete(_views).where(_views.c.oid.not_in([row.oid for row in rows])))
+            # A view or query may have been set aside, and so recorded, while it was dropped.
+            for table in (_views, _queries):
+                connection.execute(sa.delete(table).where(table.c.oid.not_in([row.oid for row in rows])))
         self._oid_next = state["oid_next"]
         self.secret = state["secret"].to_bytes(8, "big")
         known = {**NAMESPACES, **{one.key: one for one in namespaces}}
@@ -279,7 +305,9 @@ def _synchronous_sqlite(connection: Any, _record: object) -> None:
 
 
 def _write_records(
-    connection: sa.Connection, table: sa.Table, records: Mapping[int, StateRecord | None] | Mapping[int, ViewRecord]
+    connection: sa.Connection,
+    table: sa.Table,
+    records: Mapping[int, StateRecord | None] | Mapping[int, ViewRecord] | Mapping[int, QueryRecord],
 ) -> None:
     for oid, record in records.items():
         connection.execute(sa.delete(table).where(table.c.oid == oid))

@@ -14,6 +14,7 @@ from millpond.client_settings import SESSION_SETTINGS
 from millpond.errors import MillpondError, SqlState, closest
 from millpond.server_settings import FIXED_SETTINGS, IDENTITY_SETTINGS, SERVER_SETTINGS
 from millpond.setting import Setting, Value
+from millpond.subscription_settings import SUBSCRIPTION_SETTINGS
 
 __all__ = ["SETTINGS", "Setting", "Settings", "Value", "find"]
 
@@ -89,6 +90,14 @@ SETTINGS: dict[str, Setting] = {
             "A view reads so many new tuples without being asked: big chunks make the fixed cost of a job small.",
             minimum=1,
         ),
+        Setting(
+            "query_chunk_rows",
+            100_000,
+            "rows",
+            "A continuous query takes so many tuples at a time: what it makes of them is in memory as a whole.",
+            minimum=1,
+        ),
+        *SUBSCRIPTION_SETTINGS,
         *FIXED_SETTINGS,
         *SERVER_SETTINGS,
         *SESSION_SETTINGS,

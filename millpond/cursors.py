@@ -1,7 +1,7 @@
 """Cursors: queries whose rows a session fetches some at a time, forward or in any direction.
 
-A cursor reads its rows from an iterator of pieces and asks it for no more than it was asked itself. The iterator may
-wait for rows that are still to come: then so does FETCH.
+A cursor reads its rows from an iterator of pieces and asks it for no more than it was asked itself. One over a
+subscription (`live_cursor.py`) has no end: there FETCH gives what is there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from millpond.errors import MillpondError, SqlState
+from millpond.live_cursor import LiveCursor
 from millpond.result import Result, ResultColumn
 from millpond.row_buffer import RowBuffer
 from millpond.sql.session_records import DeclareCursor, Fetch
@@ -120,6 +121,9 @@ class Cursor:
             raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, message, hint=hint)
 
 
+AnyCursor = Cursor | LiveCursor
+
+
 class Portal(Protocol):
     """A query of the extended protocol, which has a name like a cursor and can be moved like one."""
 
@@ -131,10 +135,10 @@ class Cursors:
     """The cursors of a session by name; portals of its client share their names."""
 
     def __init__(self) -> None:
-        self._cursors: dict[str, Cursor] = {}
+        self._cursors: dict[str, AnyCursor] = {}
         self.portals: Mapping[str, Portal | None] = {}
 
-    def __iter__(self) -> Iterator[Cursor]:
+    def __iter__(self) -> Iterator[AnyCursor]:
         return iter(list(self._cursors.values()))
 
     def __contains__(self, name: str) -> bool:
@@ -147,10 +151,10 @@ class Cursors:
         if name in self._cursors or name in self.portals:
             raise MillpondError(SqlState.DUPLICATE_CURSOR, f'cursor "{name}" already exists')
 
-    def add(self, cursor: Cursor) -> None:
+    def add(self, cursor: AnyCursor) -> None:
         self._cursors[cursor.statement.name] = cursor
 
-    def get(self, name: str) -> Cursor:
+    def get(self, name: str) -> AnyCursor:
         if name not in self._cursors:
             raise MillpondError(SqlState.INVALID_CURSOR_NAME, f'cursor "{name}" does not exist')
         return self._cursors[name]

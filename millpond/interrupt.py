@@ -114,6 +114,13 @@ def result_of(future: Future[Done]) -> Done:
             check()
 
 
+def wait(condition: threading.Condition, seconds: float | None = None) -> None:
+    """Wait for a condition whose lock is held, at most so long and never long: whoever waits looks again."""
+    check()
+    condition.wait(LOOK_INTERVAL_S if seconds is None else min(seconds, LOOK_INTERVAL_S))
+    check()
+
+
 def _current() -> Interrupt | None:
     interrupt: Interrupt | None = getattr(_running, "interrupt", None)
     return interrupt

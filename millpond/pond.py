@@ -19,6 +19,7 @@ import tempfile
 import threading
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
@@ -27,16 +28,22 @@ from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState
 from millpond.lock import PondLock
 from millpond.result import Result
+from millpond.run.continuous_queries import QueryStore
+from millpond.run.feeds import Feeds
 from millpond.run.views import ViewStore
 from millpond.services import Services
 from millpond.session import Session
 from millpond.spark import session as spark_session
 from millpond.spark.runner import Runner
 from millpond.sql.parameters import Values
-from millpond.statements.continuous import reopen
+from millpond.sql.parse import parse_subscription
+from millpond.sql.subscribe import every_of, version_literal
+from millpond.statements import continuous, continuous_queries
 from millpond.statements.execution import DEFAULT_USER, Progress, Request
 from millpond.statements.insert import insert_rows
+from millpond.statements.subscribe import open_subscription
 from millpond.stores import Stores
+from millpond.subscription import Subscription
 
 
 def connect(
@@ -89,6 +96,26 @@ class Pond:
         """Run SQL; the rows of a query are pinned to now and computed when they are first read."""
         return self.session.execute(sql, params, request=Request(lazy=True))
 
+    def subscribe(
+        self,
+        what: str,
+        params: Values | None = None,
+        *,
+        every: str | float | None = None,
+        as_of: int | None = None,
+        progress: bool = False,
+        snapshot: bool = True,
+    ) -> Subscription:
+        """Follow a view, or a query: its rows as they are, then each change, without end.
+
+        `every` is the time between two versions, in seconds or as text; `as_of` is the version to go on after.
+        """
+        statement = parse_subscription(what, params)
+        every_ms = None if every is None else every_of(every if isinstance(every, str) else f"{every * 1000:.0f}")
+        as_of_number = None if as_of is None else version_literal(as_of)
+        wished = replace(statement, every_ms=every_ms, as_of=as_of_number, progress=progress, snapshot=snapshot)
+        return Subscription(*self.session.look(lambda execution: open_subscription(execution, wished)))
+
     def insert(self, name: str, rows: object) -> int:
         """Add rows to a stream or a table: Arrow tables and batches, pandas frames, lists of dicts or tuples.
 
@@ -138,8 +165,11 @@ class Pond:
             stores.close()
             raise
         views = ViewStore(self.path / "state", self.scratch, stores.catalog, stores.streams, runner, self._settings)
-        services = Services(stores.catalog, stores.tables, stores.streams, runner, views, self._settings, self.scratch)
-        reopen(services)
+        queries = QueryStore(stores.catalog, stores.streams, runner, self._settings)
+        kept = (stores.catalog, stores.tables, stores.streams)
+        services = Services(*kept, runner, views, queries, self._settings, self.scratch, Feeds(self._settings))
+        continuous.reopen(services)
+        continuous_queries.reopen(services)
         return services
 
     def _make_scratch(self) -> Path:
@@ -161,7 +191,9 @@ class Pond:
         self._closed = True
         for session in self._all_sessions:
             session.close()
+        self.services.feeds.close()
         self.services.release_abandoned()
+        self.services.queries.close()
         self.services.views.close()
         self.services.close()
         spark_session.stop(self.services.runner.session)

@@ -11,8 +11,9 @@ from millpond.privileges.acl import Acl
 from millpond.roles import FIRST_ROLE
 from millpond.types import BIGINT, TIMESTAMPTZ, SqlType
 
-Kind = Literal["table", "stream", "view", "continuous", "system"]
-"""A view without a stream is a plain view, unfolded where it is used; one with a stream is continuous."""
+Kind = Literal["table", "stream", "view", "continuous", "query", "system"]
+"""A view without a stream is a plain view, unfolded where it is used; one with a stream is continuous. A continuous
+query shares the names of relations and is none: nobody can read it."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,10 @@ class Relation:
     """A named relation.
 
     `version` is the visible version of a table's Delta log; `options` are those of a stream. `definition` is the
-    query of a view, `sees` are the columns that `*` stood for, by relation, when the view was created, `pinned`
-    are the versions of the tables that a continuous view joins with its stream, and `reads` is what its owner has to
-    be allowed to read. `acl` is None as long as nobody granted anything on it; see `millpond.privileges.acl`.
+    query of a view, or the INSERT of a continuous query, `sees` are the columns that `*` stood for, by relation, when
+    it was created, `pinned` are the versions of the tables that a continuous view joins with its stream, and `reads`
+    is what its owner has to be allowed to read. `acl` is None as long as nobody granted anything on it; see
+    `millpond.privileges.acl`.
     """
 
     oid: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -159,6 +159,11 @@ class Result:
             return
         for piece in frame.pieces(directory):
             yield self._conform(piece)
+
+    def close(self) -> None:
+        """Let go of rows that nobody will read."""
+        if isinstance(self._rest, Generator):
+            self._rest.close()
 
     def materialise(self) -> None:
         """Compute the rows now."""

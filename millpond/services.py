@@ -14,6 +14,8 @@ from pathlib import Path
 
 from millpond.config import Settings
 from millpond.notifications import Switchboard
+from millpond.run.continuous_queries import QueryStore
+from millpond.run.feeds import Feeds
 from millpond.run.views import ViewStore
 from millpond.spark.runner import Runner
 from millpond.stores import Stores
@@ -31,8 +33,10 @@ class Services(Stores):
 
     runner: Runner
     views: ViewStore
+    queries: QueryStore
     settings: Settings
     scratch: Path
+    feeds: Feeds
     retry_turn: threading.Lock = field(default_factory=threading.Lock)
     conversion_turn: threading.Lock = field(default_factory=threading.Lock)
     switchboard: Switchboard = field(default_factory=Switchboard)

@@ -38,6 +38,7 @@ from millpond.statements.read_only import check_may_run, check_may_write
 from millpond.statements.system_catalog import SystemCatalog
 from millpond.transaction import Transaction
 from millpond.transaction_block import Control, TransactionBlock
+from millpond.view_reads import AwaitedAnswer
 
 RETRIES_MAX = 20
 """Times that a statement outside a transaction is run again after it lost a conflict; the losers take turns."""
@@ -124,13 +125,14 @@ class Session:
             return self._dispatch(statement, self.transaction, request, autocommit=False)
         return self._autocommit(statement, request)
 
-    def ready(self, statement: Statement) -> Result | None:
-        """The result of a statement outside a transaction that is there without any work or waiting, or None."""
+    def ready(self, statement: Statement, awaited: AwaitedAnswer | None = None) -> Result | AwaitedAnswer | None:
+        """The result of a statement outside a transaction that is there without any work; or the answer that a read of
+        a view has to wait for, and then is `awaited`; None for any other statement."""
         if self.transaction is not None or not isinstance(statement, Query):
             return None
         transaction = self._services.begin()
         try:
-            return self._execution(transaction, DEFAULT_REQUEST, autocommit=True).ready(statement.tree)
+            return self._execution(transaction, DEFAULT_REQUEST, autocommit=True).ready(statement.tree, awaited)
         finally:
             transaction.rollback()
 
@@ -160,6 +162,15 @@ class Session:
     def notifications(self, timeout_s: float | None = None) -> Iterator[Notification]:
         """What arrives on the channels that the session listens to, until nothing has for so long."""
         return self.state.mailbox.wait(timeout_s)
+
+    def look(self, action: Callable[[Execution], Done]) -> Done:
+        """Run what is no SQL statement and only reads, by the newest state."""
+        transaction = self._services.begin()
+        try:
+            with self.statement():
+                return action(self._execution(transaction, DEFAULT_REQUEST, autocommit=True))
+        finally:
+            transaction.rollback()
 
     def run_directly(self, action: Callable[[Execution], int], command: str) -> int:
         """Run what is no SQL statement but writes like one, in the open transaction or in one of its own."""

@@ -42,6 +42,11 @@ class StreamStore:
                 self._open[relation.oid] = self._open_stream(relation)
             return self._open[relation.oid]
 
+    def find(self, oid: int) -> StreamRelation | None:
+        """A stream that is open, by its oid."""
+        with self._lock:
+            return self._open.get(oid)
+
     def drop(self, oid: int) -> None:
         with self._lock:
             stream = self._open.pop(oid, None)

@@ -12,11 +12,14 @@ from millpond.config import Settings
 from millpond.privileges.authority import Authority
 from millpond.privileges.examine import may_examine
 from millpond.relation import Column, Relation
+from millpond.run.continuous_queries import QueryStore, is_paused
+from millpond.run.feeds import Feeds
 from millpond.run.views import ViewStore
 from millpond.setting import shown
+from millpond.sql.parse import parse_insert
 from millpond.streams import StreamStore
 from millpond.transaction import Transaction
-from millpond.types import BIGINT, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
+from millpond.types import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
 
 Row = tuple[object, ...]
 
@@ -28,8 +31,10 @@ class SystemContext:
     transaction: Transaction
     streams: StreamStore
     views: ViewStore
+    queries: QueryStore
     settings: Settings
     authority: Authority
+    feeds: Feeds
 
     def relations(self, *kinds: str) -> list[Relation]:
         relations = sorted(self.transaction.relations.values(), key=lambda relation: relation.name)
@@ -87,6 +92,45 @@ def _views(context: SystemContext) -> Iterable[Row]:
             int(relation.options.get("freshness", 0)),
             None if view.error is None else view.error.message,
         )
+
+
+def _queries(context: SystemContext) -> Iterable[Row]:
+    names = {one.oid: one.name for one in context.transaction.relations.values()}
+    for relation in context.relations("query"):
+        query = context.queries.find(relation.oid)
+        if query is None:
+            continue
+        record = query.record
+        error = query.error or record.failure
+        (place,) = record.offsets.values() if len(record.offsets) == 1 else (None,)
+        yield (
+            relation.name,
+            "failed" if record.failure else "paused" if is_paused(relation) else "running",
+            ", ".join(sorted(names[oid] for oid in record.offsets if oid in names)),
+            _target(relation),
+            place,
+            query.lag,
+            record.rows_in,
+            record.rows_out,
+            record.chunks,
+            None if error is None else error.message,
+            relation.definition,
+        )
+
+
+def _target(query: Relation) -> str:
+    assert query.definition is not None
+    return parse_insert(query.definition).target.name
+
+
+def _subscriptions(context: SystemContext) -> Iterable[Row]:
+    """Everyone sees their own, and those of the roles that they are in."""
+    for one in context.feeds.subscribers():
+        process, role = one.who
+        if context.authority.has_role(role):
+            every_ms = None if one.wishes.every_s is None else int(one.wishes.every_s * 1000)
+            version = one.seen_number or None
+            yield process, role, one.feed.shown, version, one.lag, one.skipped, every_ms, one.wishes.progress
 
 
 def _settings(context: SystemContext) -> Iterable[Row]:
@@ -163,6 +207,39 @@ _ALL = (
             "read_ms": DOUBLE,
             "freshness_ms": BIGINT,
             "error": TEXT,
+        },
+    ),
+    _system(
+        "public",
+        "millpond_queries",
+        _queries,
+        {
+            "name": TEXT,
+            "state": TEXT,
+            "source": TEXT,
+            "target": TEXT,
+            "next_tid": BIGINT,
+            "lag": BIGINT,
+            "rows_in": BIGINT,
+            "rows_out": BIGINT,
+            "chunks": BIGINT,
+            "error": TEXT,
+            "definition": TEXT,
+        },
+    ),
+    _system(
+        "public",
+        "millpond_subscriptions",
+        _subscriptions,
+        {
+            "process": INTEGER,
+            "role": TEXT,
+            "subject": TEXT,
+            "version": BIGINT,
+            "lag": BIGINT,
+            "skipped": BIGINT,
+            "every_ms": BIGINT,
+            "progress": BOOLEAN,
         },
     ),
     _system(

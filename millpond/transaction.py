@@ -5,7 +5,8 @@ Commit steps, under the catalog's commit lock; a crash between two of them is un
 0. wait until the streams have room for the rows meant for them: up to here a statement can be canceled
 1. compare what was written with the newest snapshot; the second of two conflicting writers gets 40001
 2. log the new versions of the written tables in their Delta logs (nobody looks at them yet)
-3. record all new versions, new and dropped relations in one catalog transaction: they become visible here
+3. record all new versions, new and dropped relations in one catalog transaction: they become visible here, together
+   with how far the continuous query is that made them
 4. publish the rows meant for streams, which are not transactional with tables, remove dropped files, and do what
    waits for the commit, such as starting a view
 """
@@ -28,6 +29,7 @@ from millpond.namespace import Namespace, NamespaceKey
 from millpond.privileges.mentions import roles_mentioned
 from millpond.relation import Column, Relation
 from millpond.roles import FIRST_ROLE, Role
+from millpond.state.records import QueryRecord
 from millpond.stream import StagedAppend
 from millpond.streams import StreamStore
 from millpond.tables import DataFile, TableStore
@@ -91,6 +93,7 @@ class Transaction:
         self._appends: list[tuple[int, StagedAppend]] = []
         self._appends_marked = 0
         self._pins: dict[int, Callable[[], None]] = {}
+        self._progress: tuple[Relation, QueryRecord] | None = None
         self.notifications: dict[tuple[str, str], None] = {}
         self.after_commit: list[Callable[[], object]] = []
 
@@ -188,6 +191,10 @@ class Transaction:
             self._appends.append((relation.oid, staged))
         staged.write(rows)
 
+    def advance(self, query: Relation, record: QueryRecord) -> None:
+        """Say how far the continuous query is that made this; if it is changed meanwhile, nothing is committed."""
+        self._progress = (query, record)
+
     # -- going back ----------------------------------------------------------------------------------------
 
     def mark(self) -> Mark:
@@ -217,7 +224,7 @@ class Transaction:
         try:
             for _, staged in self._appends:
                 staged.wait_for_room()
-            if self._changes or self._writes or self._role_changes or self._namespace_changes:
+            if self._changes or self._writes or self._role_changes or self._namespace_changes or self._progress:
                 with interrupt.holding(self._catalog.commit_lock):
                     self._make_visible(self._resolve_conflicts())
         except BaseException:
@@ -270,6 +277,8 @@ class Transaction:
         for kind, name in self._namespace_changes:
             if newest.namespaces[kind, name] != self.base.namespaces[kind, name]:
                 raise _conflict(name, kind.capitalize())
+        if self._progress is not None and newest.relation(self._progress[0].name) != self._progress[0]:
+            raise _conflict(self._progress[0].name)
         self._check_mentioned_roles(newest)
         for oid, write in self._writes.items():
             relation = next((r for r in self.relations.values() if r.oid == oid), None)
@@ -315,7 +324,8 @@ class Transaction:
                 logged.append(relation)
                 version = self._tables.commit(relation, write.added, write.removed, write.new_columns)
                 changes[name] = replace(relation, version=version)
-            self._catalog.commit(changes, self._role_changes, self._namespace_changes)
+            progress = {} if self._progress is None else {self._progress[0].oid: self._progress[1]}
+            self._catalog.commit(changes, self._role_changes, self._namespace_changes, progress)
         except BaseException:
             self._restore(logged)
             raise

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from weakref import WeakValueDictionary
 
+from millpond import interrupt
 from millpond.relation import Relation
 from millpond.result import ResultColumn
 from millpond.run.view import Answer, ContinuousView
@@ -29,6 +30,23 @@ class ViewRead:
     view: Relation
     bound: BoundQuery
     columns: tuple[ResultColumn, ...]
+
+
+@dataclass(frozen=True)
+class AwaitedAnswer:
+    """What a reader waits for: an answer of a view with all that had arrived when the read began."""
+
+    view: ContinuousView
+    ends: Mapping[int, int]
+
+    @classmethod
+    def of(cls, view: ContinuousView) -> AwaitedAnswer:
+        return cls(view, {oid: int(stream.stats().end_tid) for oid, stream in view.streams.items()})
+
+    def find(self) -> Answer | None:
+        """The view's last answer if it will do, found without waiting for whoever computes a new one."""
+        last = self.view.recent_answer(ANY_AGE)
+        return last if last is not None and all(last.ends[oid] >= end for oid, end in self.ends.items()) else None
 
 
 class ViewReads:
@@ -62,25 +80,11 @@ class ViewReads:
         """
         if view.plan.live:
             return compute()
-        wanted = _ends(view)
-        with self._turn(view.relation.oid):
-            last = view.recent_answer(ANY_AGE)
-            if last is not None and all(last.ends[oid] >= end for oid, end in wanted.items()):
-                return last
-            return compute()
+        awaited = AwaitedAnswer.of(view)
+        with interrupt.holding(self._turn(view.relation.oid)):
+            return awaited.find() or compute()
 
     def _turn(self, view: int) -> threading.RLock:
         """The lock of a view, which is there as long as somebody uses it."""
         with self._lock:
             return self._turns.setdefault(view, threading.RLock())
-
-
-def unchanged_answer(view: ContinuousView) -> Answer | None:
-    """The last answer if it is still right, found without waiting for whoever computes a new one; None if that takes
-    more than a look, as with tables that are read as they are now."""
-    last = None if view.plan.live else view.recent_answer(ANY_AGE)
-    return last if last is not None and last.ends == _ends(view) else None
-
-
-def _ends(view: ContinuousView) -> dict[int, int]:
-    return {oid: int(stream.stats().end_tid) for oid, stream in view.streams.items()}

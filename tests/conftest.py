@@ -8,9 +8,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from millpond import Pond
+
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("millpond", deadline=None)
+settings.load_profile("millpond")
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,10 @@ class RowWriter(ABC):
     def write_rows(self, rows: Array) -> int:
         """Write rows, given as bytes; returns how many bytes they are."""
 
+    @abstractmethod
+    def deliver(self) -> None:
+        """Send what was written so far, since more may be long in coming."""
+
 
 def write(
     tables: Iterable[pa.Table | pa.RecordBatch],

@@ -30,6 +30,7 @@ from millpond.sql.functions import CONSTANTS
 from millpond.sql.nodes import note_of, position_of, walk_own
 
 _GROUP_FIRST = "Group the stream in a subquery first: what is above a grouping is not restricted."
+_SWAP_OR_GROUP = "Swap the sides, or group the stream in a subquery first."
 
 
 def refused(
@@ -123,7 +124,7 @@ def _check_input(select: exp.Expr, *, kept: bool) -> None:
     """FROM, the joins and WHERE."""
     check_one_stream(select)
     item = raw_items(select)[0]
-    _check_joins(select.args["from_"].this, select.args.get("joins") or [])
+    check_joins(select.args["from_"].this, select.args.get("joins") or [])
     if isinstance(item, exp.Table) and stream_of(item) is None:
         window = item.this.name.upper()
         raise refused(f"{window} is not supported in a continuous view yet", select, hint=None)
@@ -164,7 +165,7 @@ def check_one_stream(select: exp.Expr) -> None:
         )
 
 
-def _check_joins(first: exp.Expr, joins: Sequence[exp.Expr]) -> None:
+def check_joins(first: exp.Expr, joins: Sequence[exp.Expr], hint: str = _SWAP_OR_GROUP) -> None:
     """The stream must be on a side of each join that keeps all of its rows: it probes, and is never waited for."""
     left = _holds_stream(first)
     for join in joins:
@@ -173,25 +174,25 @@ def _check_joins(first: exp.Expr, joins: Sequence[exp.Expr]) -> None:
         if not (side or join.args.get("kind") or join.args.get("on")):
             left = right  # A comma: what follows joins among itself first.
         elif (left and side in ("RIGHT", "FULL")) or (right and side in ("LEFT", "FULL")):
-            raise _optional_side(side, join)
+            raise _optional_side(side, join, hint)
         left = left or right
     for item in (first, *(join.this for join in joins)):
         nested = nested_join(item)
         if nested is not None:
-            _check_joins(nested.this, nested.args.get("joins") or [])
+            check_joins(nested.this, nested.args.get("joins") or [], hint)
 
 
 def _holds_stream(item: exp.Expr) -> bool:
     return any(is_raw_item(leaf) for leaf in leaves(item))
 
 
-def _optional_side(side: str, join: exp.Expr) -> MillpondError:
+def _optional_side(side: str, join: exp.Expr, hint: str) -> MillpondError:
     parent = join.parent
     assert parent is not None
     name = raw_stream(parent).name
     message = f'the ungrouped stream "{name}" cannot be on the optional side of a {side} JOIN'
     detail = "Which rows of the other side have no partner is known only when the stream has ended."
-    return refused(message, join, detail=detail, hint="Swap the sides, or group the stream in a subquery first.")
+    return refused(message, join, detail=detail, hint=hint)
 
 
 def _check_expression(node: exp.Expr, stream: str, *, kept: bool) -> None:

@@ -115,7 +115,7 @@ def with_rights_of(old: Relation, new: Relation) -> Relation:
 
 def kind_words(item: Owned) -> str:
     """What PostgreSQL calls the kind of an object in its errors."""
-    words = {"stream": "foreign table", "continuous": "view", "system": "table"}
+    words = {"stream": "foreign table", "continuous": "view", "query": "continuous query", "system": "table"}
     return words.get(item.kind, item.kind)
 
 

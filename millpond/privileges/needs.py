@@ -17,6 +17,7 @@ from millpond.relation import Relation
 from millpond.sql import session_records as r
 from millpond.sql import statements as s
 from millpond.sql.dml import assigned_columns
+from millpond.sql.subscribe import Subscribe
 
 if TYPE_CHECKING:
     from millpond.statements.execution import Execution
@@ -75,6 +76,32 @@ def _create_view(execution: Execution, statement: s.CreateView) -> None:
         execution.authority.require_ownership(existing)
 
 
+def _create_query(execution: Execution, statement: s.CreateContinuousQuery) -> None:
+    """Who creates a query inserts by it; what it reads is checked when its INSERT is known."""
+    _create(execution, statement)
+    require(execution, INSERT, statement.insert.target, statement.insert.columns)
+    if statement.or_replace:
+        _own_query(execution, statement.name)
+
+
+def _own_query(execution: Execution, name: s.Name) -> None:
+    query = execution.transaction.relation(name.name)
+    if query is not None and query.kind == "query":
+        execution.authority.require_ownership(query)
+
+
+def _alter_query(execution: Execution, statement: s.AlterContinuousQuery) -> None:
+    _own_query(execution, statement.name)
+    if statement.action == "rename":
+        _create(execution, statement)
+
+
+def _drop_query(execution: Execution, statement: s.DropContinuousQuery) -> None:
+    if not execution.authority.owns(_schema(execution)):
+        for name in statement.names:
+            _own_query(execution, name)
+
+
 def _own(execution: Execution, name: s.Name) -> None:
     relation = _find(execution, name)
     if relation is not None:
@@ -122,6 +149,7 @@ def _explain_split(execution: Execution, statement: s.ExplainSplit) -> None:
 NEEDS: Mapping[type[Any], Check] = {
     s.Query: _nothing,
     s.Explain: _nothing,
+    Subscribe: _nothing,
     s.ExplainSplit: _explain_split,
     s.Insert: lambda execution, said: require(execution, INSERT, said.target, said.columns),
     s.InsertLiterals: lambda execution, said: require(execution, INSERT, said.target, said.values.columns),
@@ -135,6 +163,10 @@ NEEDS: Mapping[type[Any], Check] = {
     s.CreateView: _create_view,
     s.AddColumn: lambda execution, said: _own(execution, said.table),
     s.RenameView: _rename,
+    s.CreateContinuousQuery: _create_query,
+    s.AlterContinuousQuery: _alter_query,
+    s.DropContinuousQuery: _drop_query,
+    s.ExplainContinuousQuery: lambda execution, said: _own_query(execution, said.name),
     s.RefreshView: lambda execution, said: _own(execution, said.name),
     s.VerifyView: lambda execution, said: _kept(execution, said.name),
     s.Drop: _drop,

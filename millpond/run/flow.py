@@ -12,7 +12,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from millpond.plan.once import Flow
-from millpond.run.new_tuples import LinkedChunks, NewTuples
+from millpond.run.new_tuples import NewTuples
+from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.scans import Scans
 from millpond.run.statics import key_of
 from millpond.spark.runner import FileInput, Frame, Input, Runner
@@ -34,8 +35,9 @@ class FlowingQuery:
     directory: Path
 
     def __post_init__(self) -> None:
-        self._links = LinkedChunks(self.directory / "chunks")
-        self._last: tuple[NewTuples, Frame] | None = None
+        self._repeated = RepeatedQuery(self.directory)
+        self._names = {key: self.runner.new_name() for key in (*self.given, key_of(self.plan.stream))}
+        self._text = self.plan.query.to_spark(self._names)
 
     def pieces(self) -> Iterator[pa.Table]:
         """The rows, until the stream has ended or there are as many as were asked for."""
@@ -60,7 +62,7 @@ class FlowingQuery:
     def _rows(self, taken: SharedChunk) -> Iterator[pa.Table]:
         started = time.perf_counter()
         try:
-            frame = self._frame(self._links.linked("new", taken.chunk))
+            frame = self._frame(self._repeated.new_tuples("new", taken.chunk))
             few = frame.size_estimate() <= COLLECTED_BYTES_MAX
             pieces = [frame.collect()] if few else frame.pieces(self.directory / uuid.uuid4().hex)
             self.scans.costs.stream_s += time.perf_counter() - started
@@ -69,14 +71,7 @@ class FlowingQuery:
             taken.release()
 
     def _frame(self, new: NewTuples) -> Frame:
-        """The query over a chunk; mostly the one of the last chunk, over a folder that holds other files now."""
-        if self._last is not None and self._last[0].paths == new.paths and new.tids is None:
-            return self._last[1].again(self.tag)
         stream = self.plan.stream
         chunk = FileInput(new.paths, stream.columns, is_stream=True, tids=new.tids)
-        given = {**self.given, key_of(stream): chunk}
-        names = {key: self.runner.new_name() for key in given}
-        text = self.plan.query.to_spark(names)
-        frame = self.runner.frame(text, {names[key]: one for key, one in given.items()}, self.tag)
-        self._last = (new, frame)
-        return frame
+        inputs = {self._names[key]: one for key, one in {**self.given, key_of(stream): chunk}.items()}
+        return self._repeated.frame(self.runner, self._text, inputs, self.tag)

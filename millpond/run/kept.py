@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from millpond.plan.pipelines import Grouping
 from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
 from millpond.run.merge import KeptParts, Merge, Texts
-from millpond.run.new_tuples import NewTuples
+from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics, key_of
 from millpond.spark.runner import Frame, Runner
 from millpond.state.parts import PartStore
@@ -56,6 +56,7 @@ class KeptState:
     statics: Statics
     parts: PartStore
     followers: Mapping[int, Follower]
+    repeated: RepeatedQuery
     tag: str = ""
     costs: Costs = field(default_factory=Costs)
     lock: threading.RLock = field(default_factory=threading.RLock)
@@ -163,9 +164,9 @@ class KeptState:
         schema = ", ".join(f"{column.name} {column.type}" for column in grouping.columns)
         keys = tuple(key.name for key in grouping.keys)
         kept = KeptParts(self.parts, parts, schema, keys, lambda source: f"SELECT {names} FROM {source}")
-        new = {stream: NewTuples.of(chunk) for stream, chunk in chunks.items()}
-        query = Merge(runner.buckets, Texts(_name(self.tag)), grouping, kept, new, self.statics).query()
-        return runner.frame(query.text, query.inputs, self.tag)
+        texts = Texts(_name(self.tag))
+        query = Merge(runner.buckets, texts, self.repeated, grouping, kept, chunks, self.statics).query()
+        return self.repeated.frame(runner, query.text, query.inputs, self.tag)
 
 
 def _name(tag: str) -> str:

@@ -51,10 +51,14 @@ class Maintainer:
         with self.lock:
             self._states.append(state)
 
+    def offset(self) -> int:
+        """The first tuple that some state has yet to take. Others who follow the stream may be further behind."""
+        taken = (self._offset(state) for state in list(self._states) if not state.closed)
+        return min(taken, default=int(self.stream.stats().end_tid))
+
     def pending(self) -> int:
         """Tuples that some state has yet to take."""
-        floor = self.stream.followers.floor
-        return 0 if floor is None else self.stream.stats().end_tid - floor
+        return self.stream.stats().end_tid - self.offset()
 
     def catch_up(self) -> None:
         """Bring all states to the stream's end as it is now. Whoever waits for the same tick shares it."""

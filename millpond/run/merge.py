@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from millpond.plan.pipelines import Grouping, StreamPipeline
-from millpond.run.new_tuples import NewTuples
+from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics, key_of
 from millpond.spark.runner import FileInput, Input, QueryInput, StateInput
 from millpond.sql.bind import BoundQuery
 from millpond.state.parts import PartStore
 from millpond.state.records import Part
+from millpond.stream import Chunk
 
 SMALL_ROWS_MAX = 200_000
 """Up to so many rows are merged in one task: a shuffle would take longer than the work."""
@@ -60,12 +61,14 @@ class Merge:
         self,
         buckets: int,
         texts: Texts,
+        repeated: RepeatedQuery,
         grouping: Grouping,
         kept: KeptParts,
-        chunks: Mapping[int, NewTuples],
+        chunks: Mapping[int, Chunk],
         statics: Statics,
     ) -> None:
-        self._buckets, self._texts, self._grouping, self._kept, self._statics = buckets, texts, grouping, kept, statics
+        self._buckets, self._texts, self._repeated = buckets, texts, repeated
+        self._grouping, self._kept, self._statics = grouping, kept, statics
         self._chunks = [
             (pipeline, chunks[pipeline.stream.oid]) for pipeline in grouping.pipelines if pipeline.stream.oid in chunks
         ]
@@ -83,12 +86,13 @@ class Merge:
         together = f"SELECT /*+ COALESCE(1) */ * FROM ({union})" if self._small else union
         return QueryInput(self._grouping.merge_text(f"({together})"), self._inputs)
 
-    def _partial(self, pipeline: StreamPipeline, chunk: NewTuples) -> str:
+    def _partial(self, pipeline: StreamPipeline, chunk: Chunk) -> str:
         """The text of a stream pipeline over a chunk; what it reads is added to the inputs."""
         given: dict[str, Input] = {key_of(static): self._statics[key_of(static)] for static in pipeline.statics}
         columns = pipeline.stream_columns
+        new = self._repeated.new_tuples(self._texts.name(self._grouping.name, pipeline.stream.oid), chunk)
         given[key_of(pipeline.stream)] = FileInput(
-            chunk.paths, columns, is_stream=True, tids=chunk.tids, single=self._small
+            new.paths, columns, is_stream=True, tids=new.tids, single=self._small
         )
         names = {
             key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(given)
@@ -112,7 +116,14 @@ class Merge:
 
     def _read(self, parts: Sequence[Part], buckets: int) -> str:
         name = self._texts.name(self._grouping.name, "parts", buckets)
-        paths = self._kept.store.paths(parts)
+        paths = self._part_paths(parts, name, buckets)
         keys = self._kept.keys if buckets else ()
         self._inputs[name] = StateInput(paths, self._kept.schema, buckets, keys, single=self._small)
         return self._kept.select(name)
+
+    def _part_paths(self, parts: Sequence[Part], name: str, buckets: int) -> tuple[str, ...]:
+        """Files by buckets are known by their names, and change seldom; none at all cannot be read from a folder."""
+        paths = self._kept.store.paths(parts)
+        if buckets or not paths:
+            return tuple(map(str, paths))
+        return (self._repeated.folder(name, {f"{path.parent.name}-{path.name}": path for path in paths}),)

@@ -14,7 +14,7 @@ from millpond.plan.pipelines import Grouping, SplitPlan
 from millpond.plan.shared import SharedGrouping
 from millpond.run.kept import KeptState
 from millpond.run.merge import KeptParts, Merge, Texts
-from millpond.run.new_tuples import NewTuples
+from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.scans import Scans
 from millpond.run.statics import Statics
 from millpond.spark.runner import Frame, Input, QueryInput, Runner, renamed
@@ -34,6 +34,7 @@ class StreamQuery:
     ) -> None:
         self._plan, self._scans, self._statics = plan, scans, statics
         self._runner, self._tag, self._directory = runner, tag, directory
+        self._repeated = RepeatedQuery(directory)
         self._texts = Texts(f"query_{directory.name.replace('-', '_')}")
         self._states = {grouping.name: self._state(grouping) for grouping in plan.groupings}
         self._rest: dict[int, SharedChunk] = {}
@@ -70,7 +71,8 @@ class StreamQuery:
         offsets = {line.stream.oid: self._scans.by_stream[line.stream.oid].first for line in grouping.pipelines}
         shared = SharedGrouping({}).joined((_NO_VIEW, grouping.name), grouping, tuple(sorted(offsets.items())))
         parts = PartStore(self._directory / grouping.name, durable=False)
-        return KeptState(_NO_VIEW, shared, StateRecord(offsets), self._statics, parts, {}, tag=self._tag)
+        repeated = RepeatedQuery(self._directory)
+        return KeptState(_NO_VIEW, shared, StateRecord(offsets), self._statics, parts, {}, repeated, tag=self._tag)
 
     def _absorb(self, oid: int, taken: SharedChunk) -> None:
         started = time.perf_counter()
@@ -83,5 +85,6 @@ class StreamQuery:
         state = self._states[name]
         member = state.shared.members[_NO_VIEW, name]
         kept = KeptParts(state.parts, state.record.parts, member.schema, member.keys, member.select)
-        rest = {oid: NewTuples.of(taken.chunk) for oid, taken in self._rest.items()}
-        return Merge(self._runner.buckets, self._texts, member.grouping, kept, rest, self._statics).query()
+        rest = {oid: taken.chunk for oid, taken in self._rest.items()}
+        buckets, grouping = self._runner.buckets, member.grouping
+        return Merge(buckets, self._texts, self._repeated, grouping, kept, rest, self._statics).query()

@@ -64,8 +64,8 @@ class Scans:
     def __post_init__(self) -> None:
         self._arrived = threading.Event()
         self._first_seen: dict[int, float] = {}
-        for scan in self.by_stream.values():
-            scan.stream.arrivals.wake(self._arrived)
+        scans = self.by_stream.values()
+        self._stop_listening = [scan.stream.arrivals.listen(self._arrived.set) for scan in scans]
 
     def chunks(self) -> Iterator[tuple[int, SharedChunk]]:
         """Each chunk with its stream, in place until the reader releases it."""
@@ -84,8 +84,9 @@ class Scans:
             scan.passed(scan.position)
 
     def close(self) -> None:
+        for stop in self._stop_listening:
+            stop()
         for scan in self.by_stream.values():
-            scan.stream.arrivals.forget(self._arrived)
             scan.close()
 
     def _taken(self, oid: int, scan: StreamScan) -> tuple[int, SharedChunk] | None:

@@ -26,9 +26,9 @@ from millpond.plan.shared import Member, MemberId
 from millpond.relation import Relation
 from millpond.run.kept import Costs, KeptState
 from millpond.run.merge import KeptParts, Merge, Texts
-from millpond.run.new_tuples import LinkedChunks
+from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics
-from millpond.spark.runner import FileInput, Frame, Input, QueryInput, Runner
+from millpond.spark.runner import FileInput, Input, QueryInput, Runner
 from millpond.state.records import StateRecord, ViewRecord
 from millpond.stream import Chunk, StreamRelation
 
@@ -55,10 +55,11 @@ class _Seen:
     records: Mapping[str, StateRecord]
     chunks: Mapping[str, Mapping[int, Chunk]]
 
-    def much_read_along(self) -> set[int]:
-        """Streams of which the read took along so much that it made a difference."""
+    def much_read_along(self) -> list[tuple[int, int]]:
+        """Streams of which the read took along so much that it made a difference, and from which tuple on."""
         chunks = [item for by_stream in self.chunks.values() for item in by_stream.items()]
-        return {oid for oid, chunk in chunks if chunk.rows > READ_ALONG_ROWS or len(chunk.files) > READ_ALONG_FILES}
+        much = [item for item in chunks if item[1].rows > READ_ALONG_ROWS or len(item[1].files) > READ_ALONG_FILES]
+        return [(oid, chunk.first) for oid, chunk in much]
 
 
 @dataclass
@@ -76,14 +77,13 @@ class ContinuousView:
     states: Mapping[str, KeptState]
     members: Mapping[str, Member]
     streams: Mapping[int, StreamRelation]
-    links: LinkedChunks
+    repeated: RepeatedQuery
     error: MillpondError | None = None
     costs: Costs = field(default_factory=Costs)
     pins: Pins = field(default_factory=Pins)
-    ask_for_tick: Callable[[int], None] = lambda _: None
+    ask_for_tick: Callable[[int, int], None] = lambda _stream, _offset: None
     lock: threading.RLock = field(default_factory=threading.RLock)
     _answer: Answer | None = None
-    _query: tuple[str, Mapping[str, Input], Frame] | None = None
     _file: tuple[Answer, Path] | None = None
 
     def member_id(self, grouping: str) -> MemberId:
@@ -130,8 +130,8 @@ class ContinuousView:
                 started = time.perf_counter()
                 rows = self._computed(runner, tag, live, seen)
                 self.costs.add(started)
-                for oid in seen.much_read_along():
-                    self.ask_for_tick(oid)
+                for oid, offset in seen.much_read_along():
+                    self.ask_for_tick(oid, offset)
             self._answer = Answer((ends, token), rows, time.time(), ends)
             return self._answer
 
@@ -168,22 +168,14 @@ class ContinuousView:
         read = dict.fromkeys(reference.key for reference in self.plan.upper.relations)
         names = {key: self.texts.name("upper", place) for place, key in enumerate(read)}
         inputs = {name: _changeable(given[key]) for key, name in names.items()}
-        return self._frame(runner, self.texts.text(self.plan.upper, names), inputs, tag).collect()
-
-    def _frame(self, runner: Runner, text: str, inputs: Mapping[str, Input], tag: str) -> Frame:
-        """The query, analysed: often it is the one of the last read, over folders that hold other files now."""
-        if self._query is not None and self._query[:2] == (text, inputs):
-            return self._query[2].again(tag)
-        frame = runner.frame(text, inputs, tag)
-        self._query = (text, inputs, frame)
-        return frame
+        return self.repeated.frame(runner, self.texts.text(self.plan.upper, names), inputs, tag).collect()
 
     def _merged(self, runner: Runner, name: str, seen: _Seen) -> QueryInput:
         member = self.members[name]
         parts = seen.records[name].parts
         kept = KeptParts(self.states[name].parts, parts, member.schema, member.keys, member.select)
-        new = {oid: self.links.linked(f"{name}-{oid}", chunk) for oid, chunk in seen.chunks[name].items()}
-        return Merge(runner.buckets, self.texts, member.grouping, kept, new, self.statics).query()
+        chunks = seen.chunks[name]
+        return Merge(runner.buckets, self.texts, self.repeated, member.grouping, kept, chunks, self.statics).query()
 
     # -- the answer as a file ------------------------------------------------------------------------------
 
@@ -203,9 +195,8 @@ class ContinuousView:
 
     def forget(self) -> None:
         """Remove what the last read left, once it is unused."""
-        with self.lock:  # nobody computes an answer
+        with self.lock:
             self._forget_file()
-            self.links.remove()
 
     def _forget_file(self) -> None:
         if self._file is not None:

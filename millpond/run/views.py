@@ -19,7 +19,7 @@ from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
 from millpond.relation import Relation
 from millpond.run.kept import KeptState
 from millpond.run.maintainer import Maintainer
-from millpond.run.new_tuples import LinkedChunks
+from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
 from millpond.run.waited_ticks import WaitedTicks
@@ -73,7 +73,7 @@ class ViewStore:
         self._views: dict[int, ContinuousView] = {}
         self._states: dict[int, KeptState] = {}
         self._maintainers: dict[int, Maintainer] = {}
-        self._asked: set[int] = set()
+        self._asked: dict[int, int] = {}
         self._wake = threading.Event()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
@@ -146,7 +146,8 @@ class ViewStore:
         followers = {one: self._streams.get(streams[one]).follow(offset) for one, offset in record.offsets.items()}
         parts = PartStore(self._directory / str(oid))
         parts.remove_orphans(record.names())
-        state = KeptState(oid, SharedGrouping({}, record.columns_made), record, made.statics, parts, followers)
+        shared, repeated = SharedGrouping({}, record.columns_made), RepeatedQuery(self._scratch)
+        state = KeptState(oid, shared, record, made.statics, parts, followers, repeated)
         with self._lock:
             self._states[oid] = state
         for stream in streams.values():
@@ -195,8 +196,8 @@ class ViewStore:
         error: MillpondError | None = None,
     ) -> ContinuousView:
         streams = {oid: self._streams.get(stream) for oid, stream in made.streams.items()}
-        links = LinkedChunks(self._scratch / f"view-{made.relation.oid}")
-        view = ContinuousView(made.relation, made.plan, made.statics, record, states, members, streams, links, error)
+        repeated = RepeatedQuery(self._scratch)
+        view = ContinuousView(made.relation, made.plan, made.statics, record, states, members, streams, repeated, error)
         view.ask_for_tick = self._ask_for_tick
         with self._lock:
             self._views[made.relation.oid] = view
@@ -209,7 +210,7 @@ class ViewStore:
                 self._maintainers[stream.oid] = Maintainer(
                     stream, opened, self._runner, self._catalog.commit_kept, self._set_aside
                 )
-                opened.followers.on_full = self._ask_for_tick
+                opened.followers.on_full = self._ask_for_ticks
             return self._maintainers[stream.oid]
 
     # -- using ---------------------------------------------------------------------------------------------
@@ -291,28 +292,35 @@ class ViewStore:
                 self._thread = threading.Thread(target=self._run, name="millpond-views", daemon=True)
                 self._thread.start()
 
-    def _ask_for_tick(self, stream: int | None = None) -> None:
-        """Have the background tick soon: for a stream, or where a writer waits for room, for all."""
+    def _ask_for_tick(self, stream: int, offset: int) -> None:
+        """Have the background tick soon, unless it has done so since the states stood at that tuple."""
         with self._lock:
-            self._asked |= set(self._maintainers) if stream is None else {stream}
+            self._asked[stream] = max(offset, self._asked.get(stream, 0))
         self._wake.set()
+
+    def _ask_for_ticks(self) -> None:
+        """Have the background tick soon for all streams: a writer waits for room."""
+        with self._lock:
+            maintainers = dict(self._maintainers)
+        for stream, maintainer in maintainers.items():
+            self._ask_for_tick(stream, maintainer.offset())
 
     def _run(self) -> None:
         while not self._closing.is_set():
             self._wake.wait(LOOK_INTERVAL_S)
             self._wake.clear()
             with self._lock:
-                asked, self._asked = self._asked, set()
+                asked, self._asked = self._asked, {}
                 maintainers = dict(self._maintainers)
             for oid, maintainer in maintainers.items():
                 if self._closing.is_set():
                     return
-                _attempt(partial(self._keep_up, maintainer, asked=oid in asked), maintainer.relation)
+                _attempt(partial(self._keep_up, maintainer, asked.get(oid)), maintainer.relation)
 
-    def _keep_up(self, maintainer: Maintainer, *, asked: bool) -> None:
-        """A tick if there is enough to do, or somebody asked for one; else what can wait."""
+    def _keep_up(self, maintainer: Maintainer, asked: int | None) -> None:
+        """A tick if there is enough to do, or somebody asked for one and there was none since; else what can wait."""
         pending = maintainer.pending()
-        if pending >= self._chunk_rows or (pending and asked):
+        if pending >= self._chunk_rows or (pending and asked is not None and asked >= maintainer.offset()):
             maintainer.catch_up()
         else:
             maintainer.compact()

@@ -48,6 +48,8 @@ class Connection:
         self._woken = asyncio.Event()
         self._room = asyncio.Event()
         self._session: Session | None = None
+        self._dialogue: Dialogue | None = None
+        self._waiting = listener.waiting_reads
         self._stopping = False
         self._working = False
 
@@ -75,12 +77,48 @@ class Connection:
 
     def cancel(self, reason: str = "canceling statement due to user request") -> None:
         """Cancel the statement that runs, if one does."""
-        if self._session is not None:
+        if self._dialogue is not None and self._waiting.is_waiting(self):
+            self._waiting.leave(self)
+            self._writer.write(self._dialogue.refuse(MillpondError(SqlState.QUERY_CANCELED, reason)))
+            self._hand_over(self._dialogue)
+        elif self._session is not None:
             self._session.interrupt(reason)
+
+    @property
+    def process(self) -> int | None:
+        """The number of its session, once it has one."""
+        return None if self._session is None else self._session.state.number
 
     def abort(self) -> None:
         """Close the socket now."""
         self._writer.transport.abort()
+
+    # -- one who waits for the answer of a view ------------------------------------------------------------------
+
+    def compute(self) -> None:
+        """Have a thread answer."""
+        self._woken.set()
+
+    def resume(self) -> None:
+        """Look again whether that takes no time now. A client that does not read needs a thread, which waits for it."""
+        assert self._dialogue is not None
+        if self._writer.transport.get_write_buffer_size():
+            self._woken.set()
+        else:
+            self._writer.write(self._dialogue.answer_at_once())
+            self._hand_over(self._dialogue)
+
+    def _hand_over(self, dialogue: Dialogue) -> None:
+        """What is left to answer: a read of a view waits for its next answer, all else is for a thread."""
+        if self._waiting.is_waiting(self):
+            self._waiting.leave(self)
+        if dialogue.client.inbox.next is None and not dialogue.ended:
+            return
+        awaited = None if self._working or self._woken.is_set() else dialogue.awaited
+        if awaited is None:
+            self._woken.set()
+        else:
+            self._waiting.wait(awaited.view.relation.oid, self)
 
     # -- the start -----------------------------------------------------------------------------------------------
 
@@ -142,6 +180,7 @@ class Connection:
         inbox = Inbox(self._settings.integer("input_buffer_bytes"), self._make_room)
         outbox = Outbox(self._transmit, self._settings.integer("output_buffer_bytes"))
         dialogue = Dialogue(Client(session, inbox, outbox, self._listener.spill, self._listener.answers))
+        self._dialogue = dialogue
         ready = ReadyForQuery(IDLE)
         await self._send(Authentication(), *dialogue.parameters(), key, ready)
         reading = asyncio.create_task(self._read_ahead(inbox, dialogue))
@@ -150,9 +189,13 @@ class Connection:
             while not dialogue.ended:
                 await self._wait_for_client(session)
                 self._working = True
+                if self._waiting.is_waiting(self):
+                    self._waiting.leave(self)
                 await self._write(await self._listener.in_thread(dialogue.work))
+                self._waiting.leave(self)
                 self._working = False
         finally:
+            self._waiting.leave(self)
             reading.cancel()
             dialogue.close()
 
@@ -164,8 +207,9 @@ class Connection:
                 await self._woken.wait()
         except TimeoutError:
             assert limit is not None
-            raise limit.error from None
-        if self._stopping:
+            if not self._waiting.has(self):  # it is not the client that lets us wait
+                raise limit.error from None
+        if self._stopping and not self._waiting.has(self):
             message = "terminating connection due to administrator command"
             raise MillpondError(SqlState.ADMIN_SHUTDOWN, message)
         self._woken.clear()
@@ -184,8 +228,7 @@ class Connection:
                     before = self._decoder.waiting_bytes
                 if not self._working and not self._woken.is_set():
                     await self._write(dialogue.answer_at_once())
-                if inbox.next is not None or dialogue.ended:
-                    self._woken.set()
+                self._hand_over(dialogue)
                 self._room.clear()
                 if inbox.is_full:
                     await self._room.wait()
@@ -231,7 +274,11 @@ class Connection:
 
     def _transmit(self, data: bytes) -> None:
         """Called by the dialogue's thread: returns when the client has taken most of what it was sent before."""
-        asyncio.run_coroutine_threadsafe(self._write(data), self._loop).result()
+        asyncio.run_coroutine_threadsafe(self._transmitted(data), self._loop).result()
+
+    async def _transmitted(self, data: bytes) -> None:
+        self._waiting.leave(self)  # who has something to send has its answer: others need not wait for its client
+        await self._write(data)
 
     async def _say_goodbye(self, error: MillpondError) -> None:
         with suppress(ConnectionError, ssl.SSLError):

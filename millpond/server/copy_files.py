@@ -72,6 +72,10 @@ class CopyOutput(io.RawIOBase, RowWriter):
         self._send(CopyData(raw).encode())
         return len(raw)
 
+    def deliver(self) -> None:
+        # Not `flush`: that is called by the collector of garbage too, in whatever thread it runs.
+        self._client.outbox.flush()
+
     def write_rows(self, rows: Array) -> int:
         self._send(framed(CopyData.code, rows))
         return int(pc.sum(pc.binary_length(rows)).as_py() or 0)

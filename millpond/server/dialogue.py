@@ -12,6 +12,7 @@ from millpond.server.extended_query import ExtendedQuery
 from millpond.server.portal import Portal
 from millpond.server.reports import as_sql_error, error_response
 from millpond.server.script import known_script, read_script
+from millpond.view_reads import AwaitedAnswer
 from millpond.wire import frontend as f
 from millpond.wire.backend import EmptyQueryResponse, NotificationResponse, ParameterStatus, ReadyForQuery
 from millpond.wire.fields import violation
@@ -32,6 +33,7 @@ class Dialogue:
         self.ended = False
         self._extended = ExtendedQuery(client)
         self._skipping = False
+        self._simple: tuple[f.Query, Portal] | None = None
         self._reported = self._report_values()
         self._handlers: Mapping[type[Message], Callable[[Any], None]] = {
             f.Query: self._query,
@@ -63,6 +65,24 @@ class Dialogue:
                 if message is None or outbox.is_full or not self._answered_at_once(message):
                     break
         return outbox.take()
+
+    @property
+    def awaited(self) -> AwaitedAnswer | None:
+        """The answer that the next message waits for, after `answer_at_once`, unless only a thread can wait for it."""
+        message = self.client.inbox.next
+        if message is None or self._skipping or self.client.settings.integer("statement_timeout"):
+            return None
+        if isinstance(message, f.Query):
+            return self._simple[1].awaited if self._simple is not None and self._simple[0] is message else None
+        return self._extended.awaited(message)
+
+    def refuse(self, error: MillpondError) -> bytes:
+        """Answer the next message with an error, in place of what it waits for."""
+        with self.client.outbox.gathering():
+            message = self.client.inbox.take()
+            assert message is not None
+            self._fail(error, message)
+        return self.client.outbox.take()
 
     def work(self) -> bytes:
         """Answer what has arrived; gives back what is still to be sent."""
@@ -103,7 +123,7 @@ class Dialogue:
     def _answered_at_once(self, message: Message) -> bool:
         """Answer a message if that takes no time: what surrounds the rows of a view that has not changed."""
         if isinstance(message, f.Query):
-            portal = self._ready_portal(message.text)
+            portal = self._ready_portal(message)
             if portal is None:
                 return False
             self.client.inbox.take()
@@ -115,15 +135,18 @@ class Dialogue:
         self._answer(message)
         return True
 
-    def _ready_portal(self, text: str) -> Portal | None:
-        """A portal for a simple query that can be answered at once."""
-        script = known_script(text) or ()
-        if len(script) != 1 or self._skipping:
-            return None
-        portal = Portal(self.client, script[0][0], offset=script[0][1])
+    def _ready_portal(self, message: f.Query) -> Portal | None:
+        """A portal for a simple query that can be answered at once. Looking again, it is the one of the first time."""
+        if self._simple is None or self._simple[0] is not message:
+            script = known_script(message.text) or ()
+            if len(script) != 1 or self._skipping:
+                return None
+            self._simple = (message, Portal(self.client, script[0][0], offset=script[0][1]))
+        portal = self._simple[1]
         return portal if portal.take_ready() else None
 
     def _run_ready(self, portal: Portal) -> None:
+        self._simple = None
         self._extended.forget_unnamed()
         portal.execute(alone=True, described=False)
         portal.complete()
@@ -131,6 +154,7 @@ class Dialogue:
 
     def _query(self, message: f.Query) -> None:
         """Several statements in one text are one transaction, which ends with the last of them."""
+        self._simple = None
         self._extended.forget_unnamed()
         script = read_script(message.text)
         if not script:

@@ -14,6 +14,7 @@ from millpond.server.prepared import Prepared, prepare
 from millpond.server.script import known_script
 from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, field_of
 from millpond.sql.statements import Query
+from millpond.view_reads import AwaitedAnswer
 from millpond.wire.backend import (
     BindComplete,
     CloseComplete,
@@ -118,6 +119,14 @@ class ExtendedQuery:
                 portal = self._portals.get(name)
                 return portal is not None and portal.take_ready()
         return False
+
+    def awaited(self, message: Message) -> AwaitedAnswer | None:
+        """What a message that is not ready waits for, if it is a view's next answer."""
+        match message:
+            case Describe(kind=b"P", name=name) | Execute(portal=name, rows_max=0):
+                portal = self._portals.get(name)
+                return None if portal is None else portal.awaited
+        return None
 
     # -- the rest ------------------------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from millpond.server.authentication import Authenticator
 from millpond.server.cancellation import Cancellations
 from millpond.server.connection import Connection
 from millpond.server.encoded_answers import EncodedAnswers
+from millpond.server.waiting_reads import WaitingReads
 
 DRAIN_S = 4.0
 """How long statements that run when the server stops may go on."""
@@ -36,6 +37,7 @@ class Listener:
         self.authenticator = Authenticator(pond.services.catalog)
         self.cancellations = Cancellations()
         self.answers = EncodedAnswers()
+        self.waiting_reads = WaitingReads()
         self.spill = pond.path / "results"
         self._connections_max = pond.services.settings.integer("max_connections")
         self._threads = ThreadPoolExecutor(self._connections_max + HALF_OPEN_MAX, thread_name_prefix="statement")
@@ -57,6 +59,7 @@ class Listener:
             self._server.close()
         for connection in self._connections:
             connection.stop()
+        self._end_subscriptions()
         await self._wait(DRAIN_S)
         for connection in self._connections:
             connection.cancel("canceling statement because the server stops")
@@ -66,6 +69,14 @@ class Listener:
         await self._wait(1.0)
         self._threads.shutdown(wait=False, cancel_futures=True)
         shutil.rmtree(self.spill, ignore_errors=True)
+
+    def _end_subscriptions(self) -> None:
+        """Other statements may end by themselves; these would not."""
+        own = {connection.process for connection in self._connections}
+        message = "terminating connection due to administrator command"
+        for subscriber in self.pond.services.feeds.subscribers():
+            if subscriber.who[0] in own:
+                subscriber.end(MillpondError(SqlState.ADMIN_SHUTDOWN, message))
 
     def check_accepts(self, connection: Connection) -> None:
         """Take a connection in, or raise if there are too many."""

@@ -26,10 +26,9 @@ class Outbox:
         self._send_if_large()
 
     def flush(self) -> None:
-        """Send everything now."""
-        data = self.take()
-        if data:
-            self._transmit(data)
+        """Send everything now, or when what is being gathered is complete."""
+        if self._data and not self._gathering:
+            self._transmit(self.take())
 
     @property
     def is_full(self) -> bool:
@@ -52,5 +51,5 @@ class Outbox:
         return data
 
     def _send_if_large(self) -> None:
-        if self.is_full and not self._gathering:
+        if self.is_full:
             self.flush()

@@ -20,6 +20,7 @@ from millpond.sql.session_records import Fetch
 from millpond.sql.statements import Copy, Query, Statement
 from millpond.statements.execution import Request
 from millpond.statements.read_only import check_may_run
+from millpond.view_reads import AwaitedAnswer
 from millpond.wire.backend import (
     CommandComplete,
     CopyInResponse,
@@ -49,20 +50,16 @@ class Portal:
         self._spilled: Path | None = None
         self._finished = False
         self._is_ready = False
+        self.awaited: AwaitedAnswer | None = None
 
     def take_ready(self) -> bool:
-        """Take the result if it is there, its rows encoded, so that nothing that follows has to wait."""
+        """Take the result if it is there, its rows encoded, so that nothing that follows has to wait. If it is the
+        answer of a view that is not there yet, it is `awaited` from now on."""
         if self._result is None:
             try:
-                result = self._client.session.ready(self._statement)
-                formats = () if result is None else _formats(self._formats, len(result.columns))
+                self._take_ready()
             except MillpondError:
-                return False  # whoever runs the portal meets the error again, and tells the client
-            if result is None or result.table is None:
-                return False
-            self._is_ready = self._client.answers.find(result.table, formats) is not None
-            if self._is_ready:
-                self._begin(result)
+                self.awaited = None  # whoever runs the portal meets the error again, and tells the client
         return self._is_ready
 
     def describe(self) -> None:
@@ -108,10 +105,20 @@ class Portal:
     def close(self) -> None:
         """Let go of rows that nobody will fetch."""
         self._pieces, self._piece, self._finished = iter(()), pa.table({}), True
+        if self._result is not None:
+            self._result.close()
         if self._spilled is not None:
             shutil.rmtree(self._spilled, ignore_errors=True)
 
     # -- running -------------------------------------------------------------------------------------------------
+
+    def _take_ready(self) -> None:
+        found = self._client.session.ready(self._statement, self.awaited)
+        self.awaited = found if isinstance(found, AwaitedAnswer) else None
+        if isinstance(found, Result) and found.table is not None:
+            formats = _formats(self._formats, len(found.columns))
+            self._is_ready = self._client.answers.encode(found.table, found.columns, formats) is not None
+            self._begin(found)
 
     def _start(self, *, alone: bool) -> None:
         if self._result is not None:
@@ -183,7 +190,8 @@ class Portal:
         return encode_rows(self._piece.slice(0, count), self._columns, self._formats)
 
     def _next_piece(self) -> None:
-        if self._rows_sent:
+        assert self._result is not None
+        if self._rows_sent and self._result.table is None:
             self._client.outbox.flush()  # the next may be long in coming
         piece = next(self._pieces, None)
         if piece is None:

@@ -24,6 +24,7 @@ from millpond.sql.parse import parse_expression
 from millpond.sql.scope import Names
 from millpond.sql.signatures import function_name
 from millpond.sql.sql_types import to_data_type
+from millpond.sql.statements import Insert
 from millpond.types import BIGINT, TEXT
 
 FILE = Column("__file", TEXT, hidden=True)
@@ -241,6 +242,13 @@ def relation_names(query: exp.Query) -> set[str]:
     """
     tables = [table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
     return {fold(table.this) for table in tables if table.args.get("db") or not _names_cte(table)}
+
+
+def names_in(defined: exp.Query | Insert) -> set[str]:
+    """The names of the relations that a definition mentions; an INSERT also mentions the one that it writes."""
+    if not isinstance(defined, Insert):
+        return relation_names(defined)
+    return {defined.target.name} | (set() if defined.source is None else relation_names(defined.source))
 
 
 def _names_cte(table: exp.Table) -> bool:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.privileges.identity import NO_ROLE, ROLE, SESSION_AUTHORIZATION
+from millpond.sql.clauses import relation_name, relation_names
 from millpond.sql.session_records import ResetSetting, SetSetting, ShowSetting
 from millpond.sql.statements import (
     ChangeMembership,
@@ -136,31 +137,18 @@ def _objects(cursor: TokenCursor) -> tuple[Literal["relation", "schema", "databa
     """What stands behind ON: kind, names, and whether all tables in those schemas are meant."""
     position = cursor.position
     if cursor.accept("ALL", "TABLES", "IN", "SCHEMA"):
-        return "relation", _names(cursor), True
+        return "relation", relation_names(cursor), True
     if cursor.accept("ALL"):
         raise not_supported(f"GRANT or REVOKE on all {cursor.next().text.lower()}", position=position)
     if cursor.accept("SCHEMA"):
-        return "schema", _names(cursor), False
+        return "schema", relation_names(cursor), False
     if cursor.accept("DATABASE"):
-        return "database", _names(cursor), False
+        return "database", relation_names(cursor), False
     other = next((word for word in _OTHER_OBJECTS if cursor.accept(word)), None)
     if other is not None:
         raise not_supported(f"GRANT or REVOKE on a {other.lower()}", position=position)
     cursor.accept("TABLE")
-    return "relation", _names(cursor), False
-
-
-def _names(cursor: TokenCursor) -> tuple[Name, ...]:
-    names = [_name(cursor)]
-    while cursor.accept(","):
-        names.append(_name(cursor))
-    return tuple(names)
-
-
-def _name(cursor: TokenCursor) -> Name:
-    position = cursor.position
-    first = cursor.identifier()
-    return Name(cursor.identifier(), first, position) if cursor.accept(".") else Name(first, None, position)
+    return "relation", relation_names(cursor), False
 
 
 def _grantees(cursor: TokenCursor) -> tuple[RoleName, ...]:
@@ -185,13 +173,14 @@ def _no_default_privileges(_cursor: TokenCursor) -> Statement:
 
 # -- owners ---------------------------------------------------------------------------------------------------------
 
-_OwnedKind = Literal["table", "stream", "view", "schema", "database"]
+_OwnedKind = Literal["table", "stream", "view", "query", "schema", "database"]
 
 _OWNED: tuple[tuple[tuple[str, ...], _OwnedKind], ...] = (
     (("ALTER", "TABLE"), "table"),
     (("ALTER", "FOREIGN", "TABLE"), "stream"),
     (("ALTER", "STREAM"), "stream"),
     (("ALTER", "VIEW"), "view"),
+    (("ALTER", "CONTINUOUS", "QUERY"), "query"),
     (("ALTER", "SCHEMA"), "schema"),
     (("ALTER", "DATABASE"), "database"),
 )
@@ -205,7 +194,7 @@ def parse_owner_change(cursor: TokenCursor) -> ChangeOwner | None:
         return None
     if_exists = ahead.accept("IF", "EXISTS")
     ahead.accept("ONLY")
-    name = _name(ahead)
+    name = relation_name(ahead)
     if not ahead.accept("OWNER", "TO"):
         return None
     owner = role_name(ahead)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from millpond.setting import Setting
 from millpond.sql.session_records import CloseCursor, DeclareCursor, Direction, Fetch, Listen, Notify, Unlisten
 from millpond.sql.statements import QueryTree, Statement
+from millpond.sql.subscribe import Subscribe
 from millpond.sql.tokens import TokenCursor
+
+_TIMEOUT = Setting("timeout", 0, "ms", "How long FETCH waits for the first row of a subscription.")
 
 _ONE_ROW: dict[str, tuple[Direction, int]] = {
     "NEXT": ("forward", 1),
@@ -17,8 +21,11 @@ _ONE_ROW: dict[str, tuple[Direction, int]] = {
 }
 
 
-def read_declare(cursor: TokenCursor, parse_query: Callable[[int], QueryTree]) -> DeclareCursor:
-    """`name [options] CURSOR [WITH HOLD] FOR query`; `parse_query` reads the text from a place on."""
+def read_declare(
+    cursor: TokenCursor, parse_query: Callable[[int], QueryTree], subscribe: Callable[[], Subscribe]
+) -> DeclareCursor:
+    """`name [options] CURSOR [WITH HOLD] FOR query`; `parse_query` reads the text from a place on, `subscribe` what
+    follows that word."""
     name, scroll, binary = cursor.identifier(), False, False
     while not cursor.accept("CURSOR"):
         if cursor.accept("BINARY"):
@@ -31,15 +38,26 @@ def read_declare(cursor: TokenCursor, parse_query: Callable[[int], QueryTree]) -
     if not hold:
         cursor.accept("WITHOUT", "HOLD")
     cursor.expect("FOR")
-    return DeclareCursor(name, parse_query(cursor.position - 1), scroll, hold, binary, cursor.text)
+    query = subscribe() if cursor.accept("SUBSCRIBE") else parse_query(cursor.position - 1)
+    return DeclareCursor(name, query, scroll, hold, binary, cursor.text)
 
 
 def _fetch(cursor: TokenCursor) -> Statement:
     direction, count = _reach(cursor)
     cursor.accept("FROM") or cursor.accept("IN")
     name = cursor.identifier()
+    timeout_ms = _timeout(cursor) if cursor.accept("WITH") else None
     cursor.end()
-    return Fetch(name, direction, count)
+    return Fetch(name, direction, count, timeout_ms=timeout_ms)
+
+
+def _timeout(cursor: TokenCursor) -> int:
+    """`(timeout = '1s')`"""
+    cursor.expect("(", "TIMEOUT", "=")
+    value = _TIMEOUT.parse(cursor.next().text)
+    cursor.expect(")")
+    assert isinstance(value, int)
+    return value
 
 
 def _move(cursor: TokenCursor) -> Statement:

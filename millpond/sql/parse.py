@@ -17,13 +17,16 @@ from sqlglot.tokens import TokenType
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql import definitions, utility
+from millpond.sql.clauses import relation_name, view_options
+from millpond.sql.continuous_queries import read_header
 from millpond.sql.copy import parse_copy
 from millpond.sql.dialect import PostgresText
 from millpond.sql.messages import read_declare
 from millpond.sql.nodes import fold, position_of
-from millpond.sql.parameters import Parameters
+from millpond.sql.parameters import Parameters, Values
 from millpond.sql.statements import (
     Copy,
+    CreateContinuousQuery,
     CreateTable,
     CreateTableAs,
     CreateView,
@@ -38,6 +41,7 @@ from millpond.sql.statements import (
     Truncate,
     Update,
 )
+from millpond.sql.subscribe import Subscribe, is_query, read_subscribe
 from millpond.sql.tokens import TokenCursor, marked, syntax_error, tokenize
 from millpond.sql.values_parser import parse_insert_values
 
@@ -260,6 +264,9 @@ def _copy(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
     query = None
     if copy.query is not None:
         padded = " " * ((copy.query_position or 1) - 1) + copy.query
+        inner = TokenCursor(padded)
+        if inner.accept("SUBSCRIBE"):
+            return Copy(copy, None, _subscribe(inner, parameters))
         query = parse_query(padded, parameters)
     return Copy(copy, query)
 
@@ -292,14 +299,14 @@ def _boolean(cursor: TokenCursor) -> bool:
 
 
 def _create_view(cursor: TokenCursor, parameters: Parameters | None, *, or_replace: bool = False) -> Statement:
-    name = utility.relation_name(cursor)
+    name = relation_name(cursor)
     names: list[str] = []
     if cursor.accept("("):
         names.append(cursor.identifier())
         while cursor.accept(","):
             names.append(cursor.identifier())
         cursor.expect(")")
-    options = utility.view_options(cursor) if cursor.accept("WITH") else {}
+    options = view_options(cursor) if cursor.accept("WITH") else {}
     cursor.expect("AS")
     start = cursor.position - 1
     if parameters is not None:
@@ -312,19 +319,54 @@ def _replace_view(cursor: TokenCursor, parameters: Parameters | None) -> Stateme
     return _create_view(cursor, parameters, or_replace=True)
 
 
+def _create_continuous_query(
+    cursor: TokenCursor, parameters: Parameters | None, *, or_replace: bool = False
+) -> Statement:
+    header = read_header(cursor)
+    start = cursor.position - 1
+    if parameters is not None:
+        raise MillpondError(SqlState.UNDEFINED_PARAMETER, "there are no parameters in a continuous query's definition")
+    cursor.expect("INSERT", "INTO")
+    tree = parse_tree(" " * start + cursor.text[start:])
+    assert isinstance(tree, exp.Insert)
+    _refuse_other_parts(tree)
+    text = cursor.text[start:]
+    return CreateContinuousQuery(header.name, or_replace, header.if_not_exists, _insert(tree), text, header.options)
+
+
+def _replace_continuous_query(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
+    return _create_continuous_query(cursor, parameters, or_replace=True)
+
+
 def _declare(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
     def query_from(start: int) -> exp.Query:
         return parse_query(" " * start + cursor.text[start:], parameters)
 
-    return read_declare(cursor, query_from)
+    return read_declare(cursor, query_from, lambda: _subscribe(cursor, parameters))
+
+
+def _subscribe(cursor: TokenCursor, parameters: Parameters | None) -> Subscribe:
+    return read_subscribe(cursor, lambda text: parse_query(text, parameters))
+
+
+def parse_subscription(what: str, values: Values | None = None) -> Subscribe:
+    """SUBSCRIBE to what Python names: a relation, or a query with its values."""
+    text, parameters = (what, None) if values is None else Parameters.of(what, values)
+    subject = f"({text})" if is_query(TokenCursor(text)) else text
+    cursor = TokenCursor(f"SUBSCRIBE TO {subject}")
+    cursor.expect("SUBSCRIBE")
+    return _subscribe(cursor, parameters)
 
 
 _BY_WORDS: Sequence[tuple[tuple[str, ...], Callable[[TokenCursor, Parameters | None], Statement]]] = (
     (("COPY",), _copy),
     (("DECLARE",), _declare),
+    (("SUBSCRIBE",), _subscribe),
     (("EXPLAIN",), _explain),
     (("CREATE", "VIEW"), _create_view),
     (("CREATE", "CONTINUOUS", "VIEW"), _create_view),
+    (("CREATE", "CONTINUOUS", "QUERY"), _create_continuous_query),
+    (("CREATE", "OR", "REPLACE", "CONTINUOUS", "QUERY"), _replace_continuous_query),
     (("CREATE", "OR", "REPLACE", "VIEW"), _replace_view),
     (("CREATE", "OR", "REPLACE", "CONTINUOUS", "VIEW"), _replace_view),
 )

@@ -8,6 +8,8 @@ from typing import Literal
 
 from sqlglot import exp
 
+from millpond.sql.subscribe import Subscribe
+
 
 @dataclass(frozen=True)
 class Begin:
@@ -111,7 +113,7 @@ class DeclareCursor:
     """`scroll` is whether the cursor goes back too; with `hold` it outlives its transaction."""
 
     name: str
-    query: exp.Query
+    query: exp.Query | Subscribe
     scroll: bool = False
     hold: bool = False
     binary: bool = False
@@ -123,12 +125,14 @@ Direction = Literal["forward", "backward", "absolute", "relative"]
 
 @dataclass(frozen=True)
 class Fetch:
-    """Rows of a cursor from where it stands, or (`is_move`) only going there. A `count` of None means all."""
+    """Rows of a cursor from where it stands, or (`is_move`) only going there. A `count` of None means all. FETCH from a
+    subscription waits for its first row at most as long as `timeout_ms` says."""
 
     cursor: str
     direction: Direction = "forward"
     count: int | None = 1
     is_move: bool = False
+    timeout_ms: int | None = None
 
 
 @dataclass(frozen=True)

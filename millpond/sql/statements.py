@@ -14,6 +14,7 @@ from sqlglot import exp
 from millpond.relation import Check, Column, Key
 from millpond.sql.copy import CopyStatement
 from millpond.sql.session_records import SessionStatement
+from millpond.sql.subscribe import Subscribe
 from millpond.sql.values_parser import InsertValues
 
 QueryTree = exp.Query
@@ -116,6 +117,39 @@ class VerifyView:
 class RenameView:
     name: Name
     new_name: str
+
+
+@dataclass(frozen=True)
+class CreateContinuousQuery:
+    """`text` is the INSERT as it was written; its positions are those in the whole statement."""
+
+    name: Name
+    or_replace: bool
+    if_not_exists: bool
+    insert: Insert
+    text: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AlterContinuousQuery:
+    """PAUSE, RESUME, or (`new_name`) RENAME TO."""
+
+    name: Name
+    action: Literal["pause", "resume", "rename"]
+    new_name: str = ""
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropContinuousQuery:
+    names: tuple[Name, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class ExplainContinuousQuery:
+    name: Name
 
 
 @dataclass(frozen=True)
@@ -227,7 +261,7 @@ class ChangeMembership:
 class ChangeOwner:
     """ALTER ... OWNER TO; `kind` is the word that was written, in lower case."""
 
-    kind: Literal["table", "stream", "view", "schema", "database"]
+    kind: Literal["table", "stream", "view", "query", "schema", "database"]
     name: Name
     owner: RoleName
     if_exists: bool = False
@@ -259,8 +293,11 @@ class Vacuum:
 
 @dataclass(frozen=True)
 class Copy:
+    """`subscription` is what a COPY follows that has no end."""
+
     copy: CopyStatement
     query: exp.Query | None
+    subscription: Subscribe | None = None
 
 
 Statement = (
@@ -277,6 +314,10 @@ Statement = (
     | RefreshView
     | VerifyView
     | RenameView
+    | CreateContinuousQuery
+    | AlterContinuousQuery
+    | DropContinuousQuery
+    | ExplainContinuousQuery
     | ExplainSplit
     | Drop
     | Truncate
@@ -291,5 +332,6 @@ Statement = (
     | Explain
     | Vacuum
     | Copy
+    | Subscribe
     | SessionStatement
 )

@@ -126,6 +126,11 @@ class TokenCursor:
         """The 1-based position of the next token."""
         return self.token.start + 1 if self.token else len(self.text) + 1
 
+    @property
+    def end_of_last(self) -> int:
+        """Where in the text the token that was read last ends."""
+        return self._tokens[self._index - 1].end + 1 if self._index else 0
+
     def error(self) -> MillpondError:
         return syntax_error(self.text, self.token)
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import Literal
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.sql import definitions, grants, messages, roles, settings, transactions
+from millpond.sql import continuous_queries, definitions, grants, messages, roles, settings, transactions
+from millpond.sql.clauses import relation_name, relation_names
 from millpond.sql.statements import (
     CreateStream,
     Drop,
     ExplainSplit,
-    Name,
     RefreshView,
     RenameView,
     Statement,
@@ -30,13 +30,6 @@ def parse(cursor: TokenCursor) -> Statement | None:
         if cursor.accept(*words):
             return handler(cursor)
     return None
-
-
-def relation_name(cursor: TokenCursor) -> Name:
-    """`name` or `schema.name`."""
-    position = cursor.position
-    first = cursor.identifier()
-    return Name(cursor.identifier(), first, position) if cursor.accept(".") else Name(first, None, position)
 
 
 def _vacuum(cursor: TokenCursor) -> Statement:
@@ -110,19 +103,6 @@ def _explain_view(cursor: TokenCursor) -> Statement:
     return ExplainSplit(None, name)
 
 
-def view_options(cursor: TokenCursor) -> dict[str, str]:
-    """`WITH (name [= value], ...)` of a view."""
-    options: dict[str, str] = {}
-    cursor.expect("(")
-    while not cursor.accept(")"):
-        name = cursor.identifier()
-        options[name] = cursor.next().text if cursor.accept("=") else "true"
-        if not cursor.accept(","):
-            cursor.expect(")")
-            break
-    return options
-
-
 def _options(cursor: TokenCursor, *, equals: bool) -> dict[str, str]:
     """`(name 'value', ...)`, or with `=` between as in WITH."""
     options: dict[str, str] = {}
@@ -151,13 +131,11 @@ def _drop(cursor: TokenCursor) -> Statement:
     if kind is None:
         raise not_supported(f"DROP {cursor.next().text.upper()}")
     if_exists = cursor.accept("IF", "EXISTS")
-    names = [relation_name(cursor)]
-    while cursor.accept(","):
-        names.append(relation_name(cursor))
+    names = relation_names(cursor)
     cascade = cursor.accept("CASCADE")
     cursor.accept("RESTRICT")
     cursor.end()
-    return Drop(kind, tuple(names), if_exists, cascade)
+    return Drop(kind, names, if_exists, cascade)
 
 
 _HANDLERS: tuple[tuple[tuple[str, ...], Callable[[TokenCursor], Statement]], ...] = (
@@ -165,6 +143,7 @@ _HANDLERS: tuple[tuple[tuple[str, ...], Callable[[TokenCursor], Statement]], ...
     *transactions.HANDLERS,
     *settings.HANDLERS,
     *messages.HANDLERS,
+    *continuous_queries.HANDLERS,
     (("VACUUM",), _vacuum),
     (("ALTER", "VIEW"), _alter_view),
     (("VERIFY", "VIEW"), _verify_view),

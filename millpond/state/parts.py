@@ -42,8 +42,8 @@ class PartStore:
         pq.write_table(rows, directory / "part.parquet", compression="snappy", store_decimal_as_integer=True)
         return self.adopt(directory)
 
-    def paths(self, parts: Iterable[Part]) -> tuple[str, ...]:
-        return tuple(str(path) for part in parts for path in self._files(self.directory / part.name))
+    def paths(self, parts: Iterable[Part]) -> list[Path]:
+        return [path for part in parts for path in self._files(self.directory / part.name)]
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove parts that no state names any more, once no reader uses them."""

@@ -1,8 +1,9 @@
-"""What the catalog records of states and views: where a state stands and what it consists of, and who uses which."""
+"""What the catalog records of states, views and continuous queries: where each stands, and who uses which state."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TypeVar
 
@@ -75,7 +76,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a view was set aside."""
+    """Why a view or a continuous query was set aside."""
 
     sqlstate: str
     message: str
@@ -110,6 +111,41 @@ class ViewRecord:
         links = {name: Link(**link) for name, link in stored["links"].items()}
         failure = None if stored["failure"] is None else Failure(**stored["failure"])
         return cls(_by_oid(stored["starts"]), links, _by_oid(stored["taken_before"]), failure)
+
+
+@dataclass(frozen=True)
+class QueryRecord:
+    """Where a continuous query will read each stream (by oid) next, and what it has done so far.
+
+    `chunks` counts its steps: of two records of a query, the one with more of them is the newer.
+    """
+
+    offsets: dict[int, int]
+    chunks: int = 0
+    rows_in: int = 0
+    rows_out: int = 0
+    failure: Failure | None = None
+
+    def advanced(self, ends: Mapping[int, int], rows_out: int) -> QueryRecord:
+        """The query after chunks that ended there, of which it made so many rows."""
+        assert all(end >= self.offsets[stream] for stream, end in ends.items()), "a query does not take a tuple twice"
+        taken = sum(end - self.offsets[stream] for stream, end in ends.items())
+        return QueryRecord({**self.offsets, **ends}, self.chunks + 1, self.rows_in + taken, self.rows_out + rows_out)
+
+    def dumps(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def loads(cls, text: str) -> QueryRecord:
+        """The record that `dumps` wrote.
+
+        >>> record = QueryRecord({7: 3}, failure=Failure("22012", "division by zero")).advanced({7: 5}, 1)
+        >>> QueryRecord.loads(record.dumps()) == record == QueryRecord({7: 5}, 1, 2, 1)
+        True
+        """
+        stored = json.loads(text)
+        failure = None if stored["failure"] is None else Failure(**stored["failure"])
+        return cls(**{**stored, "offsets": _by_oid(stored["offsets"]), "failure": failure})
 
 
 def _by_oid(stored: dict[str, T]) -> dict[int, T]:

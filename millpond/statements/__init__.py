@@ -9,14 +9,25 @@ from millpond.privileges import needs
 from millpond.result import Result
 from millpond.sql import session_records as r
 from millpond.sql import statements as s
-from millpond.statements import continuous, cursors, define, notifications, ownership, roles, settings
+from millpond.sql.subscribe import Subscribe
+from millpond.statements import (
+    continuous,
+    continuous_queries,
+    cursors,
+    define,
+    notifications,
+    ownership,
+    roles,
+    settings,
+)
 from millpond.statements.change import delete, truncate, update
 from millpond.statements.copy import copy
 from millpond.statements.execution import Execution
-from millpond.statements.explain import explain, explain_split
+from millpond.statements.explain import explain, explain_continuous_query, explain_split
 from millpond.statements.grants import change_privileges
 from millpond.statements.insert import insert, insert_literals
 from millpond.statements.memberships import change_membership
+from millpond.statements.subscribe import subscribe
 from millpond.statements.vacuum import vacuum
 
 HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
@@ -28,6 +39,7 @@ HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.Delete: delete,
     s.Truncate: truncate,
     s.Copy: copy,
+    Subscribe: subscribe,
     s.CreateTable: define.create_table,
     s.CreateTableAs: define.create_table_as,
     s.CreateStream: define.create_stream,
@@ -35,6 +47,10 @@ HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.RefreshView: continuous.refresh,
     s.VerifyView: continuous.verify,
     s.RenameView: define.rename_view,
+    s.CreateContinuousQuery: continuous_queries.create,
+    s.AlterContinuousQuery: continuous_queries.alter,
+    s.DropContinuousQuery: continuous_queries.drop,
+    s.ExplainContinuousQuery: explain_continuous_query,
     s.ExplainSplit: explain_split,
     s.AddColumn: define.add_column,
     s.Drop: define.drop,

@@ -78,6 +78,16 @@ def put(
         transaction.after_commit.append(partial(services.views.drop, old.oid))
 
 
+def start_unnamed(execution: Execution, bound: BoundQuery) -> ContinuousView:
+    """A view that no catalog knows of, from now on, until it is dropped from the store of views or the pond closes."""
+    bound.check_same_for_all()
+    plan, services = split(bound), execution.services
+    columns = tuple(Column(column.name, column.type) for column in bound.columns)
+    pinned = {table.name: table.version for table in plan.pinned}
+    relation = Relation(services.catalog.new_oid(), "a subscription", "continuous", columns, pinned=pinned)
+    return services.views.create(ViewPlan(relation, plan, _statics(services, relation, plan)), {})
+
+
 def reopen(services: Services) -> None:
     """Take up the views of a pond that is being opened, each where its committed state ends."""
     records = services.catalog.views()

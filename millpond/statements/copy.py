@@ -7,20 +7,24 @@ for a stream that queries wait for can be shown in pieces instead.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 
 from millpond.copy import OutputColumn, read, write
-from millpond.errors import MillpondError, SqlState
+from millpond.copy.write import RowWriter
+from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.privileges import needs
 from millpond.relation import Column, Relation
 from millpond.result import Result
 from millpond.sql.dml import columns_query
 from millpond.sql.statements import Copy, Name, QueryTree
+from millpond.sql.subscribe import Subscribe
 from millpond.statements.execution import Execution
 from millpond.statements.insert import complete, insertable, store, target_columns
+from millpond.statements.subscribe import bind_followed, columns_of, open_subscription
 from millpond.values import check_not_null
 
 TABLE_FILE_ROWS = 1_000_000
@@ -99,21 +103,46 @@ def _gathered(execution: Execution, relation: Relation, blocks: Iterable[pa.Tabl
 
 def _copy_to(execution: Execution, statement: Copy) -> Result:
     said = statement.copy
+    if statement.subscription is not None:
+        return _copy_changes(execution, statement, statement.subscription)
     query = statement.query or _table_query(execution, statement)
     bound = execution.bind(query)
     execution.check_reads(bound)
     columns = [OutputColumn(column.name, column.type) for column in bound.columns]
-    target: Path | BinaryIO
-    if said.file is not None:
-        target = _server_file(execution, said.file)
-    elif execution.request.stdout is not None:
-        target = execution.request.stdout
-    else:
-        raise MillpondError(SqlState.FEATURE_NOT_SUPPORTED, "COPY TO STDOUT needs an output to write to")
+    target = _output(execution) if said.file is None else _server_file(execution, said.file)
     with execution.services.temporary_directory() as scratch:
         pieces = execution.select(bound).pieces(scratch, memory_bytes_max=0)
         rows = write(pieces, columns, target, said.options, execution.request.progress)
     return Result("COPY", rows_changed=rows)
+
+
+def _copy_changes(execution: Execution, statement: Copy, subscription: Subscribe) -> Result:
+    """COPY (SUBSCRIBE ...) TO STDOUT: changes as they come, until somebody ends it."""
+    said = statement.copy
+    if said.file is not None or said.options.format == "parquet":
+        hint = "COPY it TO STDOUT, as csv, text, binary or ndjson."
+        raise not_supported("COPY of a subscription, which has no end, to a file", hint=hint)
+    target = _output(execution)
+    subscriber, described = open_subscription(execution, subscription)
+    columns = [OutputColumn(column.name, column.type) for column in described]
+    with closing(subscriber):
+        rows = write(_flushed(subscriber.pieces(), target), columns, target, said.options, execution.request.progress)
+    return Result("COPY", rows_changed=rows)
+
+
+def _flushed(pieces: Iterable[pa.Table], target: BinaryIO) -> Iterator[pa.Table]:
+    """Pieces each of which is on its way before the next is waited for."""
+    deliver = target.deliver if isinstance(target, RowWriter) else target.flush
+    deliver()
+    for piece in pieces:
+        yield piece
+        deliver()
+
+
+def _output(execution: Execution) -> BinaryIO:
+    if execution.request.stdout is None:
+        raise MillpondError(SqlState.FEATURE_NOT_SUPPORTED, "COPY TO STDOUT needs an output to write to")
+    return execution.request.stdout
 
 
 def _table_query(execution: Execution, statement: Copy) -> QueryTree:
@@ -138,6 +167,10 @@ def copied_columns(execution: Execution, statement: Copy) -> int:
     said = statement.copy
     if said.direction == "from":
         return len(target_columns(insertable(execution, _name(statement)), said.columns))
+    if statement.subscription is not None:
+        bound = bind_followed(execution, statement.subscription)
+        execution.check_reads(bound)
+        return len(columns_of(bound))
     bound = execution.bind(statement.query or _table_query(execution, statement))
     execution.check_reads(bound)
     return len(bound.columns)

@@ -22,7 +22,7 @@ from millpond.sql.statements import (
     Name,
     RenameView,
 )
-from millpond.statements import continuous
+from millpond.statements import continuous, continuous_queries
 from millpond.statements.execution import Execution
 from millpond.statements.insert import insert_query
 from millpond.statements.rewrite import fill_new_column
@@ -103,7 +103,7 @@ def rename_view(execution: Execution, statement: RenameView) -> Result:
     execution.check_free(Name(statement.new_name), if_not_exists=False)
     dependents = _dependents(execution, relation, [])
     if dependents:
-        hint = f'View "{dependents[0].name}" reads it by its name.'
+        hint = f'{_words(dependents[0]).capitalize()} "{dependents[0].name}" reads it by its name.'
         raise not_supported(f'renaming view "{relation.name}", which others read,', hint=hint)
     execution.transaction.rename(relation, statement.new_name)
     return Result("ALTER VIEW")
@@ -147,7 +147,7 @@ def drop(execution: Execution, statement: Drop) -> Result:
         if dependents and not statement.cascade:
             raise _still_needed(relation, dependents)
         for dependent in dependents:
-            execution.notices.append(Notice(f"drop cascades to view {dependent.name}"))
+            execution.notices.append(Notice(f"drop cascades to {_words(dependent)} {dependent.name}"))
             _drop(execution, dependent)
         if execution.relation(None, relation.name) is not None:
             _drop(execution, relation)
@@ -155,6 +155,9 @@ def drop(execution: Execution, statement: Drop) -> Result:
 
 
 def _drop(execution: Execution, relation: Relation) -> None:
+    if relation.kind == "query":
+        continuous_queries.drop_one(execution, relation)
+        return
     execution.transaction.drop(relation)
     if relation.kind == "continuous":
         execution.transaction.after_commit.append(partial(execution.services.views.drop, relation.oid))
@@ -225,6 +228,11 @@ def _check_replacement(old: Relation, columns: Sequence[Column]) -> None:
         raise MillpondError(SqlState.INVALID_TABLE_DEFINITION, "cannot drop columns from view")
 
 
+def _words(dependent: Relation) -> str:
+    """What depends on a relation, in words."""
+    return "continuous query" if dependent.kind == "query" else "view"
+
+
 def _kind(relation: Relation) -> str:
     """The kind as DROP names it: a continuous view is a view."""
     return "view" if relation.kind == "continuous" else relation.kind
@@ -250,7 +258,8 @@ def _to_drop(execution: Execution, name: Name, statement: Drop) -> Relation:
 
 
 def _dependents(execution: Execution, relation: Relation, leaving: Sequence[Name]) -> list[Relation]:
-    """Views that read the relation, themselves or through other views, and are not dropped along with it."""
+    """Views and continuous queries that read the relation, themselves or through other views, or write it, and are
+    not dropped along with it."""
     gone = {name.name for name in leaving}
     found: list[Relation] = []
     for view in execution.transaction.relations.values():
@@ -264,6 +273,6 @@ def _still_needed(relation: Relation, dependents: Sequence[Relation]) -> Millpon
     return MillpondError(
         SqlState.DEPENDENT_OBJECTS_STILL_EXIST,
         f"cannot drop {kind} {relation.name} because other objects depend on it",
-        detail="\n".join(f"view {view.name} depends on {kind} {relation.name}" for view in dependents),
+        detail="\n".join(f"{_words(one)} {one.name} depends on {kind} {relation.name}" for one in dependents),
         hint="Use DROP ... CASCADE to drop the dependent objects too.",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from millpond.result import ResultColumn
@@ -13,6 +13,7 @@ from millpond.sql.bind import BoundQuery
 from millpond.sql.dml import alias_of, delete_hits, insert_source, returning_query, update_hits
 from millpond.sql.prepared import decided_types
 from millpond.sql.sqlite.translate import catalog_query
+from millpond.sql.subscribe import Subscribe, version_query
 from millpond.statements.change import change_target
 from millpond.statements.continuous import VERIFY_COLUMNS
 from millpond.statements.copy import copied_columns
@@ -20,6 +21,7 @@ from millpond.statements.execution import Execution
 from millpond.statements.explain import EXPLAIN_COLUMNS
 from millpond.statements.insert import insertable, target_columns
 from millpond.statements.settings import show_columns
+from millpond.statements.subscribe import bind_followed, columns_of
 from millpond.types import SqlType
 
 
@@ -71,6 +73,19 @@ def _change(execution: Execution, statement: s.Update | s.Delete) -> Description
     return _described(hits, returned=execution.bind(query))
 
 
+def _subscribe(execution: Execution, statement: Subscribe) -> Description:
+    """A version in AS OF is decided on like a value for a bigint column."""
+    bound = bind_followed(execution, statement)
+    trees = [bound.tree] if statement.as_of is None else [bound.tree, execution.bind(version_query(statement)).tree]
+    return Description(columns_of(bound), decided_types(trees))
+
+
+def _declare(execution: Execution, statement: r.DeclareCursor) -> Description:
+    if isinstance(statement.query, Subscribe):
+        return replace(_subscribe(execution, statement.query), columns=None)
+    return _described(execution.bind(statement.query))
+
+
 def _fetch(execution: Execution, statement: r.Fetch) -> Description:
     return Description() if statement.is_move else Description(execution.state.cursors.get(statement.cursor).columns)
 
@@ -87,10 +102,12 @@ _HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Description]] = {
     s.Update: _change,
     s.Delete: _change,
     s.Copy: lambda execution, statement: Description(copied=copied_columns(execution, statement)),
+    Subscribe: _subscribe,
     s.Explain: lambda _execution, _statement: Description(EXPLAIN_COLUMNS),
     s.ExplainSplit: lambda _execution, _statement: Description(EXPLAIN_COLUMNS),
+    s.ExplainContinuousQuery: lambda _execution, _statement: Description(EXPLAIN_COLUMNS),
     s.VerifyView: lambda _execution, _statement: Description(VERIFY_COLUMNS),
     r.ShowSetting: lambda execution, statement: Description(show_columns(execution, statement)),
-    r.DeclareCursor: lambda execution, statement: _described(execution.bind(statement.query)),
+    r.DeclareCursor: _declare,
     r.Fetch: _fetch,
 }

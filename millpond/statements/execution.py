@@ -33,8 +33,8 @@ from millpond.session_settings import SessionSettings
 from millpond.session_state import SessionState
 from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, renamed
 from millpond.sql.bind import BoundQuery, bind, bind_expression
-from millpond.sql.dml import constant_default, default_query, relation_names, whole_relation
-from millpond.sql.parse import parse_expression, parse_query
+from millpond.sql.dml import constant_default, default_query, names_in, relation_names, whole_relation
+from millpond.sql.parse import parse_expression, parse_insert, parse_query
 from millpond.sql.scope import NamesAsCreated
 from millpond.sql.sqlite.translate import catalog_query
 from millpond.sql.statements import Name, QueryTree
@@ -45,7 +45,7 @@ from millpond.transaction import Transaction
 from millpond.types import BOOLEAN
 from millpond.values import from_text
 from millpond.values.arrays import Array, contiguous, nulls
-from millpond.view_reads import ViewRead, unchanged_answer
+from millpond.view_reads import AwaitedAnswer, ViewRead
 
 Progress = Callable[[int, int], None]
 """Called now and then during long work with rows and bytes done so far."""
@@ -83,7 +83,7 @@ class Request:
 
 @dataclass
 class Execution:
-    """What the functions of this package are given."""
+    """What the functions of this package are given. A `strict` one takes no view's answer that may be out of date."""
 
     services: Services
     state: SessionState
@@ -94,6 +94,7 @@ class Execution:
     login: Login = IN_PROCESS
     notices: list[Notice] = field(default_factory=list)
     system_catalog: SystemCatalog = field(default_factory=SystemCatalog)
+    strict: bool = False
 
     @property
     def settings(self) -> SessionSettings:
@@ -129,7 +130,7 @@ class Execution:
         found = system_relation(schema, name)
         if found is None and schema in (None, "public"):
             found = self.transaction.relation(name)
-        if found is not None:
+        if found is not None and found.kind != "query":
             return found
         system = SYSTEM_RELATIONS.get((schema or "public", name))
         return system.relation if system else None
@@ -137,7 +138,7 @@ class Execution:
     def relation_names(self) -> Iterable[str]:
         """The names to suggest instead of a wrong one: none that the user may not know of."""
         known = self.transaction.relations.values()
-        visible = [relation.name for relation in known if self.authority.may_see(relation)]
+        visible = [one.name for one in known if one.kind != "query" and self.authority.may_see(one)]
         return [*visible, *(name for schema, name in SYSTEM_RELATIONS if schema == "public")]
 
     def constant(self, name: str) -> datetime | date | str:
@@ -179,7 +180,7 @@ class Execution:
                 raise not_supported("a relation in a system schema", position=name.position)
             message = f'schema "{name.schema}" does not exist'
             raise MillpondError(SqlState.UNDEFINED_SCHEMA, message, position=name.position)
-        if self.relation(None, name.name) is None:
+        if self.relation(None, name.name) is None and self.transaction.relation(name.name) is None:
             return True
         if not if_not_exists:
             message = f'relation "{name.name}" already exists'
@@ -279,15 +280,21 @@ class Execution:
         result.shared = True
         return result
 
-    def ready(self, query: QueryTree) -> Result | None:
-        """The result of a query that is there without any work or waiting, or None."""
+    def ready(self, query: QueryTree, awaited: AwaitedAnswer | None) -> Result | AwaitedAnswer | None:
+        """The result of a query that is there without any work; or what a reader of a view waits for, once it is
+        `awaited`; None for any other query."""
         read = self.services.view_reads.find(query, self)
         if read is None:
             return None
         self.check_reads(read.bound)
         view = self.services.views.get(read.view)
-        answer = view.recent_answer(self._freshness_s(read.view)) or unchanged_answer(view)
-        return None if answer is None else self._shared_rows(read, answer)
+        answer = view.recent_answer(self._freshness_s(read.view))
+        if answer is None and (view.plan.live or view.error is not None):
+            return None
+        if awaited is None or awaited.view is not view:
+            awaited = AwaitedAnswer.of(view)
+        answer = answer or awaited.find()
+        return awaited if answer is None else self._shared_rows(read, answer)
 
     def rows(self, tag: str, columns: Sequence[ResultColumn], table: pa.Table) -> Result:
         """A result whose rows are at hand."""
@@ -332,10 +339,11 @@ class Execution:
         return {name: tuple(c.name for c in r.visible_columns) for name, r in found.items() if r is not None}
 
     def names_read_by(self, view: Relation) -> set[str]:
-        """The relations that a view reads, itself or through other views."""
+        """The relations that a view reads, or a continuous query reads and writes, itself or through other views."""
         names: set[str] = set()
         assert view.definition is not None
-        for name in relation_names(parse_query(view.definition)):
+        defined = parse_insert(view.definition) if view.kind == "query" else parse_query(view.definition)
+        for name in names_in(defined):
             read = self.transaction.relation(name)
             if read is not None and name not in names:
                 names.add(name)
@@ -355,8 +363,8 @@ class Execution:
         if relation.kind == "system" and is_declared(relation):
             return ArrowInput(self.system_catalog.table(relation, self))
         if relation.kind == "system":
-            stores = (self.services.streams, self.services.views)
-            context = SystemContext(self.transaction, *stores, self.settings, self.authority)
+            stores = (self.services.streams, self.services.views, self.services.queries)
+            context = SystemContext(self.transaction, *stores, self.settings, self.authority, self.services.feeds)
             return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
         if relation.kind == "continuous":
             return self._live_input(relation, held)[0]
@@ -370,7 +378,7 @@ class Execution:
 
     def view_answer(self, relation: Relation) -> Answer:
         """What a continuous view holds: everything acknowledged before now, or what it was a freshness ago."""
-        view = self._open_view(relation)
+        view = self.open_view(relation)
         recent = view.recent_answer(self._freshness_s(relation))
         if recent is not None:
             return recent
@@ -389,7 +397,7 @@ class Execution:
             for release in held:
                 release()
 
-    def _open_view(self, relation: Relation) -> ContinuousView:
+    def open_view(self, relation: Relation) -> ContinuousView:
         """A view that answers. A new one is visible a moment before it does; one that was dropped meanwhile is gone."""
         views, deadline = self.services.views, time.monotonic() + VIEW_START_S
         while (view := views.find(relation)) is None:
@@ -403,6 +411,8 @@ class Execution:
 
     def _freshness_s(self, view: Relation) -> float:
         """How old an answer may be."""
+        if self.strict:
+            return 0.0
         return int(view.options.get("freshness") or self.settings.integer("freshness")) / 1000
 
     def _live_input(self, relation: Relation, held: list[Held]) -> tuple[FileInput, object]:

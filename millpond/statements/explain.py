@@ -12,8 +12,10 @@ from millpond.plan.split import split
 from millpond.relation import Relation
 from millpond.result import Result, ResultColumn
 from millpond.run.view import ContinuousView
-from millpond.sql.statements import Explain, ExplainSplit
+from millpond.sql.statements import Explain, ExplainContinuousQuery, ExplainSplit
 from millpond.statements import stream_queries
+from millpond.statements.continuous_chunks import plan_again
+from millpond.statements.continuous_queries import existing
 from millpond.statements.execution import Execution, base_relations
 from millpond.statements.explain_live import explain_live
 from millpond.types import TEXT
@@ -63,6 +65,23 @@ def explain_split(execution: Execution, statement: ExplainSplit) -> Result:
         plan = view.plan
         lines = [*describe(plan), *_shared(execution, view)]
     return _lines(execution, [*lines, "Drawing", *mermaid(plan).splitlines()])
+
+
+def explain_continuous_query(execution: Execution, statement: ExplainContinuousQuery) -> Result:
+    """EXPLAIN CONTINUOUS QUERY: what it reads and writes, what each chunk runs, and where it stands."""
+    relation = existing(execution, statement.name)
+    plan = plan_again(execution, relation)
+    read = base_relations(plan.flow.query)
+    lines = [line for one in read.values() if one.kind == "table" for line in _reads(execution, one)]
+    query = execution.services.queries.find(relation.oid)
+    offsets = {} if query is None else query.record.offsets
+    for stream in plan.flow.streams:
+        end = execution.services.streams.get(stream).stats().end_tid
+        offset = offsets.get(stream.oid, end)
+        lines.append(f"Stream {stream.name}: next tid {offset}, {end - offset} tuples to take")
+    lines.append(f"Inserts into {plan.target.kind} {plan.target.name}")
+    text = plan.flow.query.to_spark({key: one.name for key, one in read.items()})
+    return _lines(execution, [*lines, "Spark SQL for each chunk", f"  {text}"])
 
 
 def _shared(execution: Execution, view: ContinuousView) -> list[str]:

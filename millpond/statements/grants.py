@@ -173,7 +173,8 @@ def _objects(execution: Execution, statement: ChangePrivileges) -> Iterator[Owne
             yield namespace(execution, statement.kind, name)
         elif statement.within:
             namespace(execution, "schema", name)
-            yield from sorted(execution.transaction.relations.values(), key=lambda one: one.name)
+            known = (one for one in execution.transaction.relations.values() if one.kind != "query")
+            yield from sorted(known, key=lambda one: one.name)
         else:
             yield _relation(execution, name)
 

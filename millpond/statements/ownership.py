@@ -14,12 +14,21 @@ from millpond.privileges.reading import check_reads
 from millpond.relation import Relation
 from millpond.result import Notice, Result
 from millpond.sql.statements import ChangeOwner, Drop, DropOwned, Name, ReassignOwned
+from millpond.statements import continuous_queries
+from millpond.statements.continuous_chunks import check_rights, plan_again
 from millpond.statements.define import drop
 from millpond.statements.execution import Execution
 from millpond.statements.grants import namespace
 from millpond.statements.roles import resolve_role
 
-_WORDS = {"table": "TABLE", "stream": "FOREIGN TABLE", "view": "VIEW", "schema": "SCHEMA", "database": "DATABASE"}
+_WORDS = {
+    "table": "TABLE",
+    "stream": "FOREIGN TABLE",
+    "view": "VIEW",
+    "query": "CONTINUOUS QUERY",
+    "schema": "SCHEMA",
+    "database": "DATABASE",
+}
 
 
 def change_owner(execution: Execution, statement: ChangeOwner) -> Result:
@@ -45,6 +54,8 @@ def drop_owned(execution: Execution, statement: DropOwned) -> Result:
     """Drop what roles own, and revoke what they were granted."""
     roles = {_own_role(execution, resolve_role(execution, role)) for role in statement.roles}
     owned = [one for one in execution.transaction.relations.values() if one.owner in roles]
+    for query in [one for one in owned if one.kind == "query"]:
+        continuous_queries.drop_one(execution, query)
     for kind, kinds in _DROPPED.items():
         names = tuple(Name(relation.name) for relation in owned if relation.kind in kinds)
         drop(execution, Drop(kind, names, if_exists=True, cascade=statement.cascade))
@@ -66,6 +77,8 @@ def _item(execution: Execution, statement: ChangeOwner) -> Owned | None:
     name = statement.name
     if statement.kind == "schema" or statement.kind == "database":
         return namespace(execution, statement.kind, name)
+    if statement.kind == "query":
+        return _query(execution, statement)
     if statement.if_exists and execution.relation(name.schema, name.name) is None:
         execution.notices.append(Notice(f'relation "{name.name}" does not exist, skipping'))
         return None
@@ -76,6 +89,13 @@ def _item(execution: Execution, statement: ChangeOwner) -> Owned | None:
         message = f'"{relation.name}" is not a {_WORDS[statement.kind].lower()}'
         raise MillpondError(SqlState.WRONG_OBJECT_TYPE, message, position=name.position)
     return relation
+
+
+def _query(execution: Execution, statement: ChangeOwner) -> Relation | None:
+    if statement.if_exists and continuous_queries.find(execution, statement.name) is None:
+        execution.notices.append(Notice(f'continuous query "{statement.name.name}" does not exist, skipping'))
+        return None
+    return continuous_queries.existing(execution, statement.name)
 
 
 def _items(execution: Execution) -> Iterator[Owned]:
@@ -105,6 +125,8 @@ def _give(execution: Execution, item: Owned, owner: str) -> None:
         # It is kept up from now on with the new owner's rights.
         given = replace(given, reads=execution.bind_view(item).reads)
         check_reads(execution.transaction, Authority.of(owner, execution.transaction.roles), given.reads)
+    if item.kind == "query":
+        check_rights(execution.transaction, owner, plan_again(execution, item))
     execution.transaction.change(given)
 
 

@@ -20,6 +20,9 @@ _WRITING: dict[type[Any], str] = {
     s.CreateView: "CREATE VIEW",
     s.RefreshView: "ALTER VIEW",
     s.RenameView: "ALTER VIEW",
+    s.CreateContinuousQuery: "CREATE CONTINUOUS QUERY",
+    s.AlterContinuousQuery: "ALTER CONTINUOUS QUERY",
+    s.DropContinuousQuery: "DROP CONTINUOUS QUERY",
     s.AddColumn: "ALTER TABLE",
     s.CreateRole: "CREATE ROLE",
     s.AlterRole: "ALTER ROLE",
@@ -28,7 +31,14 @@ _WRITING: dict[type[Any], str] = {
     s.ReassignOwned: "REASSIGN OWNED",
 }
 
-_KINDS = {"table": "TABLE", "stream": "FOREIGN TABLE", "view": "VIEW", "schema": "SCHEMA", "database": "DATABASE"}
+_KINDS = {
+    "table": "TABLE",
+    "stream": "FOREIGN TABLE",
+    "view": "VIEW",
+    "query": "CONTINUOUS QUERY",
+    "schema": "SCHEMA",
+    "database": "DATABASE",
+}
 
 
 def check_may_run(settings: SessionSettings, statement: s.Statement) -> None:

@@ -3,12 +3,14 @@
 from millpond.stream.chunk import Chunk, SegmentFile
 from millpond.stream.followers import Follower
 from millpond.stream.options import StreamOptions, StreamStats, Tid, TidRange
+from millpond.stream.origins import Origin
 from millpond.stream.relation import StreamRelation
 from millpond.stream.staged_append import StagedAppend
 
 __all__ = [
     "Chunk",
     "Follower",
+    "Origin",
     "SegmentFile",
     "StagedAppend",
     "StreamOptions",

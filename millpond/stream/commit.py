@@ -18,6 +18,7 @@ from millpond.stream.disk import write_failure
 from millpond.stream.maintenance import Maintenance
 from millpond.stream.memory_segment import MemorySegment
 from millpond.stream.options import Tid, TidRange
+from millpond.stream.origins import Origin
 from millpond.stream.publication import InDoubtError, publish
 from millpond.stream.segment_file import with_arrival
 from millpond.stream.small_appends import AppendQueue, PendingAppend
@@ -53,12 +54,12 @@ class Committer:
         self._maintenance.run()
         return pending.result()
 
-    def publish(self, staged: Sequence[StagedFile]) -> TidRange:
+    def publish(self, staged: Sequence[StagedFile], origin: Origin | None = None) -> TidRange:
         """Append staged files, all rows at once."""
         self._admit()
         with self._lock:
             self._check()
-            tids = self._publish(staged)
+            tids = self._publish(staged, origin)
             self._overwrite()
         self._maintenance.run()
         return tids
@@ -148,10 +149,10 @@ class Committer:
 
     # -- bulk appends ----------------------------------------------------------------------------------------
 
-    def _publish(self, staged: Sequence[StagedFile]) -> TidRange:
+    def _publish(self, staged: Sequence[StagedFile], origin: Origin | None) -> TidRange:
         core, arrival_us, first_tid = self._core, self._arrival_us(), self._core.ring.end_tid
         try:
-            segments = publish(core.disk, core.layout, staged, first_tid, arrival_us)
+            segments = publish(core.disk, core.layout, staged, first_tid, arrival_us, origin)
         except InDoubtError as error:
             self._broken = True
             raise self._refusal() from error
@@ -161,6 +162,8 @@ class Committer:
                 core.ring.push(segment)
             self._arrived(core.ring.end_tid - first_tid, arrival_us)
             self._maintenance.note_new_files()
+        if origin is not None:
+            core.origins.note(origin)
         return TidRange(first_tid, core.ring.end_tid)
 
     # -- both ------------------------------------------------------------------------------------------------

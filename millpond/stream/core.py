@@ -13,6 +13,7 @@ from millpond.stream.disk import Disk
 from millpond.stream.followers import Followers
 from millpond.stream.layout import Layout
 from millpond.stream.options import StreamOptions, Tid
+from millpond.stream.origins import Origins
 from millpond.stream.pins import FilePins
 from millpond.stream.rate import RateMeter
 from millpond.stream.recovery import Recovered
@@ -45,6 +46,7 @@ class StreamCore:
         self.rate = RateMeter()
         self.arrivals = Arrivals(recovered.last_arrival_us)
         self.followers = Followers()
+        self.origins = Origins(recovered.origins)
         self.ring = Ring(options, recovered.first_tid)
         for segment in recovered.segments:
             self.ring.push(segment)

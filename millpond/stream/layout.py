@@ -11,6 +11,7 @@ from millpond.stream.options import Tid
 _SEGMENT_NAME = re.compile(r"(\d{20})-(\d+)\.parquet")
 _LOG_NAME = re.compile(r"(\d{20})\.log")
 _MARK_NAME = re.compile(r"first-(\d{20})")
+_ORIGIN_NAMES = "origin-*.json"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,13 @@ class Layout:
     def intent(self) -> Path:
         """The list of renames that one publication is about to make."""
         return self.root / "intent.json"
+
+    def origin(self, writer: int) -> Path:
+        """How far a writer is whose appends tell; it was the intent of its last one."""
+        return self.root / f"origin-{writer}.json"
+
+    def origins(self) -> list[Path]:
+        return sorted(self.root.glob(_ORIGIN_NAMES))
 
     def segment(self, first_tid: int, rows: int) -> Path:
         return self.segments / segment_name(first_tid, rows)

@@ -1,11 +1,13 @@
 """How staged files become segments: all of them or none, whatever fails and whenever the process is killed.
 
 1. Stamp the arrival into each staged file, and sync it.
-2. If there are several: write the intent, a list of the renames to come, and sync it. From here on a crash completes
-   the publication, because opening the stream finds the intent and makes the renames that are missing.
+2. If there are several, or they have an origin: write the intent, a list of the renames to come, and sync it. From here
+   on a crash completes the publication, because opening the stream finds the intent and makes the renames that are
+   missing.
 3. Rename each staged file to its segment's name.
 4. Sync the folder of segments.
-5. Remove the intent, and sync that.
+5. Remove the intent, and sync that. One with an origin is renamed instead: it becomes the note of how far the writer
+   is, so that the rows and the note last together or not at all.
 
 A step that fails is undone: segments first and the intent last, so that a crash in between leaves an intent some of
 whose files are gone, which tells that it was being undone.
@@ -21,6 +23,7 @@ from pathlib import Path
 from millpond.stream.disk import Disk
 from millpond.stream.layout import Layout
 from millpond.stream.options import Tid
+from millpond.stream.origins import Origin
 from millpond.stream.segment_file import StoredFile
 from millpond.stream.staging import StagedFile
 
@@ -37,20 +40,46 @@ class Move:
     target: Path
 
 
+@dataclass(frozen=True)
+class Intent:
+    """What a publication is about to do, and for whom if that matters."""
+
+    moves: Sequence[Move]
+    origin: Origin | None = None
+
+    def encode(self) -> bytes:
+        names = [[move.source.name, move.target.name] for move in self.moves]
+        return json.dumps({"moves": names, "origin": self.origin and self.origin.dumps()}).encode()
+
+    @classmethod
+    def read(cls, path: Path, layout: Layout) -> Intent:
+        stored = json.loads(path.read_bytes())
+        if isinstance(stored, list):  # as it was before there were origins
+            stored = {"moves": stored, "origin": None}
+        moves = [Move(layout.staged / source, layout.segments / target) for source, target in stored["moves"]]
+        return cls(moves, stored["origin"] and Origin.loads(stored["origin"]))
+
+
 def publish(
-    disk: Disk, layout: Layout, staged: Sequence[StagedFile], first_tid: Tid, arrival_us: int
+    disk: Disk,
+    layout: Layout,
+    staged: Sequence[StagedFile],
+    first_tid: Tid,
+    arrival_us: int,
+    origin: Origin | None = None,
 ) -> list[StoredFile]:
     """Make segments of staged files, the first of which starts with `first_tid`."""
     segments = _segments(layout, staged, first_tid)
     moves = [Move(file.path, segment.path) for file, segment in zip(staged, segments, strict=True)]
+    intent = Intent(moves, origin)
     try:
         for file in staged:
             disk.stamp_segment(file.path, arrival_us)
-        if disk.durable and len(moves) > 1:
-            disk.write_file(layout.intent, _encode(moves))
-        _complete(disk, layout, moves)
+        if disk.durable and (len(moves) > 1 or origin is not None):
+            disk.write_file(layout.intent, intent.encode())
+        _complete(disk, layout, intent)
     except BaseException:
-        _undo_or_doubt(disk, layout, moves)
+        _undo_or_doubt(disk, layout, intent)
         raise
     return segments
 
@@ -59,11 +88,17 @@ def finish_interrupted(disk: Disk, layout: Layout) -> None:
     """Complete, or finish undoing, the publication that the last process was killed in."""
     if not layout.intent.exists():
         return
-    moves = _decode(layout)
-    if all(move.source.exists() or move.target.exists() for move in moves):
-        _complete(disk, layout, [move for move in moves if move.source.exists()])
+    intent = Intent.read(layout.intent, layout)
+    if all(move.source.exists() or move.target.exists() for move in intent.moves):
+        _complete(disk, layout, intent)
     else:
-        _undo(disk, layout, moves)
+        _undo(disk, layout, intent.moves)
+
+
+def read_origins(layout: Layout) -> list[Origin]:
+    """How far the writers are that told."""
+    found = (Intent.read(path, layout).origin for path in layout.origins())
+    return [origin for origin in found if origin is not None]
 
 
 def _segments(layout: Layout, staged: Sequence[StagedFile], first_tid: Tid) -> list[StoredFile]:
@@ -74,11 +109,16 @@ def _segments(layout: Layout, staged: Sequence[StagedFile], first_tid: Tid) -> l
     return segments
 
 
-def _complete(disk: Disk, layout: Layout, moves: Sequence[Move]) -> None:
-    for move in moves:
-        disk.rename(move.source, move.target)
+def _complete(disk: Disk, layout: Layout, intent: Intent) -> None:
+    for move in intent.moves:
+        if move.source.exists():
+            disk.rename(move.source, move.target)
     disk.sync_directory(layout.segments)
-    _remove_intent(disk, layout)
+    if intent.origin is not None and disk.durable:
+        disk.rename(layout.intent, layout.origin(intent.origin.writer))
+        disk.sync_directory(layout.root)
+    else:
+        _remove_intent(disk, layout)
 
 
 def _undo(disk: Disk, layout: Layout, moves: Sequence[Move]) -> None:
@@ -89,23 +129,24 @@ def _undo(disk: Disk, layout: Layout, moves: Sequence[Move]) -> None:
     _remove_intent(disk, layout)
 
 
-def _undo_or_doubt(disk: Disk, layout: Layout, moves: Sequence[Move]) -> None:
+def _undo_or_doubt(disk: Disk, layout: Layout, intent: Intent) -> None:
     try:
-        _undo(disk, layout, moves)
+        if _is_noted(layout, intent):
+            raise InDoubtError
+        _undo(disk, layout, intent.moves)
     except OSError as error:
         raise InDoubtError from error
+
+
+def _is_noted(layout: Layout, intent: Intent) -> bool:
+    """Whether the writer's note tells of this publication already: then its rows have to stay."""
+    if intent.origin is None:
+        return False
+    note = layout.origin(intent.origin.writer)
+    return note.exists() and Intent.read(note, layout) == intent
 
 
 def _remove_intent(disk: Disk, layout: Layout) -> None:
     if layout.intent.exists():
         disk.remove(layout.intent)
         disk.sync_directory(layout.root)
-
-
-def _encode(moves: Sequence[Move]) -> bytes:
-    return json.dumps([[move.source.name, move.target.name] for move in moves]).encode()
-
-
-def _decode(layout: Layout) -> list[Move]:
-    names = json.loads(layout.intent.read_bytes())
-    return [Move(layout.staged / source, layout.segments / target) for source, target in names]

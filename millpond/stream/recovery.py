@@ -13,7 +13,7 @@ which is reported and never passed over.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,18 +22,20 @@ from millpond.stream import segment_file, wal
 from millpond.stream.disk import Disk
 from millpond.stream.layout import Layout, parse_log_name, parse_mark_name, parse_segment_name
 from millpond.stream.options import Tid
-from millpond.stream.publication import finish_interrupted
+from millpond.stream.origins import Origin
+from millpond.stream.publication import finish_interrupted, read_origins
 from millpond.stream.segment_file import StoredFile, stored_schema, with_arrival
 from millpond.stream.staging import Staging
 
 
 @dataclass(frozen=True)
 class Recovered:
-    """The segments of a stream, without a gap; `first_tid` is where they start."""
+    """The segments of a stream, without a gap; `first_tid` is where they start. `origins` tell how far writers are."""
 
     first_tid: Tid
     segments: Sequence[StoredFile]
     last_arrival_us: int
+    origins: Sequence[Origin] = field(default_factory=list)
 
 
 def recover(disk: Disk, layout: Layout, schema: pa.Schema) -> Recovered:
@@ -51,7 +53,7 @@ def recover(disk: Disk, layout: Layout, schema: pa.Schema) -> Recovered:
         disk.remove(log.path)
     segments.sort(key=lambda segment: segment.first_tid)
     arrival_us = segment_file.last_arrival_us(segments[-1].path) if segments else 0
-    return Recovered(first_tid, segments, arrival_us)
+    return Recovered(first_tid, segments, arrival_us, read_origins(layout))
 
 
 def _remove_unfinished(disk: Disk, layout: Layout) -> None:

@@ -29,6 +29,7 @@ from millpond.stream.layout import Layout
 from millpond.stream.maintenance import Maintenance
 from millpond.stream.memory_segment import Batches
 from millpond.stream.options import StreamOptions, StreamStats, Tid, TidRange
+from millpond.stream.origins import Origin
 from millpond.stream.pins import Hold
 from millpond.stream.recovery import Recovered, clear_scratch, recover
 from millpond.stream.ring import Segment
@@ -127,6 +128,15 @@ class StreamRelation:
         with core.visible:
             core.check_open()
             return core.followers.add(self._resolve(core.ring.end_tid if first is None else first, None).first)
+
+    def origin(self, writer: int) -> Origin | None:
+        """How far a writer was at its last append that told."""
+        return self._core.origins.of(writer)
+
+    def forget_origin(self, writer: int) -> None:
+        """A writer is gone."""
+        self._core.origins.forget(writer)
+        self._core.disk.remove_or_warn(self._core.layout.origin(writer))
 
     @property
     def followers(self) -> Followers:

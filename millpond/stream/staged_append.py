@@ -12,6 +12,7 @@ from millpond.errors import MillpondError, SqlState
 from millpond.stream.core import StreamCore
 from millpond.stream.disk import write_failure
 from millpond.stream.options import TidRange
+from millpond.stream.origins import Origin
 from millpond.stream.segment_file import with_placeholder
 from millpond.stream.staging import StagedFile
 
@@ -26,7 +27,7 @@ class StagedAppend:
         self,
         core: StreamCore,
         append_small: Callable[[pa.Table, int], TidRange],
-        publish_files: Callable[[Sequence[StagedFile]], TidRange],
+        publish_files: Callable[[Sequence[StagedFile], Origin | None], TidRange],
     ) -> None:
         self._core = core
         self._limits = core.limits
@@ -72,11 +73,14 @@ class StagedAppend:
         """Wait until readers that must not be overrun leave room, so that publishing need not."""
         self._core.followers.wait_for_room(self._core.is_full_from, self._core.check_open)
 
-    def publish(self) -> TidRange:
-        """Make all rows visible at once, under consecutive tids; a failure discards everything."""
+    def publish(self, origin: Origin | None = None) -> TidRange:
+        """Make all rows visible at once, under consecutive tids; a failure discards everything.
+
+        With an origin, `StreamRelation.origin` tells from then on, also after a crash, that they are there.
+        """
         self._check_open()
         try:
-            tids = self._publish()
+            tids = self._publish(origin)
         except OSError as error:
             raise write_failure(self._core.name, error) from error
         finally:
@@ -94,12 +98,14 @@ class StagedAppend:
         if self._state == "open":
             self._state = "discarded"
 
-    def _publish(self) -> TidRange:
-        if not self._files and self._limits.is_small(self._buffered_rows, self._buffered_bytes):
+    def _publish(self, origin: Origin | None) -> TidRange:
+        """By way of the open segment if they are few; its log has no place for an origin."""
+        few = not self._files and self._limits.is_small(self._buffered_rows, self._buffered_bytes)
+        if few and origin is None:
             return self._append_small(self._buffered(), self._buffered_bytes)
         if self._buffered_rows:
             self._spill()
-        return self._publish_files(self._files)
+        return self._publish_files(self._files, origin)
 
     def _parts(self, rows: pa.Table) -> Iterator[pa.Table]:
         """The rows in slices that fit into a segment."""

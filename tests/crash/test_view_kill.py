@@ -18,9 +18,9 @@ KILLS_OF_VIEWS = max(2, KILLS // 50)
 """Each starts a JVM, so there are fewer."""
 
 
-def kill_writer(directory: Path, chance: random.Random) -> int:
+def kill_writer(name: str, directory: Path, chance: random.Random) -> int:
     """Start a writer, kill it some time after it began to write, and return the last acknowledged number."""
-    command = [sys.executable, "-m", "tests.crash.view_writer", str(directory)]
+    command = [sys.executable, "-m", f"tests.crash.{name}", str(directory)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "write\n"
@@ -37,7 +37,7 @@ def test_kills_neither_lose_nor_double_a_tuple(shared_spark: None, tmp_path: Pat
     print(f"MILLPOND_CRASH_SEED={SEED}")
     chance, acknowledged = random.Random(SEED), 0
     for _ in range(KILLS_OF_VIEWS):
-        acknowledged = max(acknowledged, kill_writer(tmp_path / "pond", chance))
+        acknowledged = max(acknowledged, kill_writer("view_writer", tmp_path / "pond", chance))
         with millpond.connect(tmp_path / "pond", master="local[2]") as pond:
             count, total, high = pond.execute("SELECT * FROM total").fetchall()[0]
             assert count >= acknowledged

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from millpond.bench import aim, aim_structured, aim_views, simple_view, stream_tpch, tpch
+from millpond.bench import aim, aim_structured, aim_views, serve, simple_view, stream_tpch, subscribe, tpch
 from millpond.bench.answers import WrongAnswerError, verify
 from millpond.bench.peers.duck import Duck
 from millpond.bench.peers.peer import PeerMissingError
@@ -56,6 +56,24 @@ def test_aim_views_beside_duckdb(shared_spark: None, capsys: pytest.CaptureFixtu
     assert rate["target"] is None, "there is no target without the peer that it is a multiple of"
     assert line["Spark jobs of a chunk, six views"]["value"] >= 1
     assert line["Spark jobs of a read after an insert"]["value"] >= 1
+
+
+def test_subscribe(capsys: pytest.CaptureFixture[str]) -> None:
+    line = reported(subscribe.run, [], capsys, scale=0.05)
+    assert line["bench"] == "subscribe"
+    assert line["rows that arrived"]["value"] > 0
+    assert line["versions skipped by readers"]["value"] == 0
+    assert line["memory of the server, growth"]["met"]
+
+
+def test_serve(capsys: pytest.CaptureFixture[str]) -> None:
+    line = reported(serve.run, [], capsys)
+    assert line["bench"] == "serve"
+    assert line["reads, prepared, 16 clients"]["value"] > 0
+    assert line["COPY FROM STDIN by psql"]["value"] > 0
+    assert line["executemany by psycopg"]["value"] > 0
+    assert line["strict reads meanwhile"]["value"] > 0
+    assert line["rows that arrived meanwhile"]["value"] > 0
 
 
 def test_simple_view(shared_spark: None, capsys: pytest.CaptureFixture[str]) -> None:

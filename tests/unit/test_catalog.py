@@ -15,6 +15,7 @@ from millpond.namespace import PUBLIC_SCHEMA, Namespace
 from millpond.privileges.acl import PUBLIC, AclItem
 from millpond.relation import Check, Column, Key, Read, Relation
 from millpond.roles import Membership, Role
+from millpond.state.records import QueryRecord
 from millpond.types import INTEGER, TEXT, numeric, varchar
 
 
@@ -107,6 +108,41 @@ def test_a_pond_of_format_2_is_taken_over(url: str) -> None:
         assert opened.snapshot.roles == {"alice": Role("alice", verifier="v")}
         assert made.owner == "millpond"
         opened.close()
+
+
+def test_a_pond_of_format_3_is_taken_over(url: str) -> None:
+    """As that version made it: without continuous queries."""
+    catalog = Catalog(url)
+    made = relation(catalog, "t")
+    catalog.commit({"t": made})
+    catalog.close()
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(sa.text("DROP TABLE millpond_queries"))
+        connection.execute(sa.text("UPDATE millpond_pond SET value = 3 WHERE key = 'format'"))
+    engine.dispose()
+    opened = Catalog(url)
+    assert opened.snapshot.relations == {"t": made}
+    assert opened.queries() == {}
+
+
+def test_how_far_a_query_is_is_committed_with_what_it_made(url: str) -> None:
+    catalog = Catalog(url)
+    table, query = relation(catalog, "t"), Relation(catalog.new_oid(), "q", "query", (), definition="INSERT ...")
+    catalog.commit({"t": table, "q": query})
+    begun = QueryRecord({7: 0})
+    catalog.commit_query(query.oid, begun)
+    done = begun.advanced({7: 5}, 3)
+    catalog.commit({"t": replace(table, version=4)}, queries={query.oid: done})
+    catalog.close()
+    catalog = Catalog(url)
+    assert catalog.snapshot.relations["t"].version == 4
+    assert catalog.queries() == {query.oid: QueryRecord({7: 5}, chunks=1, rows_in=5, rows_out=3)}
+    catalog.commit({"q": None})
+    assert catalog.queries() == {}
+    catalog.commit_query(query.oid, done)
+    catalog.close()
+    assert Catalog(url).queries() == {}, "a record that came after the drop does not stay"
 
 
 def test_an_unknown_format_is_refused(url: str) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 
 import pyarrow as pa
 import pytest
 
 from millpond import Pond
 from millpond.run import views
+from millpond.spark.runner import Frame, Input, Runner
 from tests.spark.judge import Failure, ask_pond
 from tests.views.support import OpenPond, error_of, in_background, last_job, numbers, rows
 
@@ -96,6 +98,30 @@ def test_a_chunk_larger_than_the_ring_is_not_lost(pond: Pond) -> None:
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def test_reads_and_ticks_repeat_a_query_that_was_analysed_once(pond: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
+    pond.execute("CREATE STREAM s (k int, v int)")
+    pond.execute("CREATE VIEW by_k AS SELECT k, count(*) AS n, sum(v) AS v FROM s GROUP BY k")
+    (state,) = pond.services.views.get(pond.services.catalog.snapshot.relations["by_k"]).states.values()
+    (stream,) = state.record.offsets
+    analysed: list[str] = []
+    frame = Runner.frame
+
+    def noted(self: Runner, sql: str, inputs: Mapping[str, Input], tag: str) -> Frame:
+        analysed.append(tag)
+        return frame(self, sql, inputs, tag)
+
+    monkeypatch.setattr(Runner, "frame", noted)
+    for number in range(4):
+        first = number * ROWS
+        pond.insert("s", numbers(first, first + ROWS // 2))
+        pond.services.views.catch_up(stream)
+        pond.insert("s", numbers(first + ROWS // 2, first + ROWS))
+        end = first + ROWS
+        assert rows(pond, "SELECT * FROM by_k") == [(k, end // 10, sum(range(k, end, 10))) for k in range(10)]
+    # The first tick found no parts, and so was another query.
+    assert [analysed.count(state.tag), len(analysed)] == [2, 3]
 
 
 def test_an_unchanged_view_is_read_without_a_job(pond: Pond) -> None:

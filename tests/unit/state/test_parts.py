@@ -44,13 +44,13 @@ def test_a_part_goes_when_nobody_reads_it(parts: PartStore) -> None:
     parts.remove([part.name])
     assert parts.paths([part])
     release()
-    assert parts.paths([part]) == ()
+    assert parts.paths([part]) == []
 
 
 def test_orphans_go_when_the_view_opens(parts: PartStore) -> None:
     kept, orphan = parts.write(ROWS), parts.write(ROWS)
     parts.remove_orphans({kept.name})
-    assert (len(parts.paths([kept])), parts.paths([orphan])) == (1, ())
+    assert (len(parts.paths([kept])), parts.paths([orphan])) == (1, [])
 
 
 def test_the_directory_of_a_state_goes_with_its_last_reader(parts: PartStore) -> None:

@@ -1,0 +1,48 @@
+"""A query that is run again and again over other files: it reads them through folders of links whose paths stay the
+same, so that Spark need not analyse it again."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+
+from millpond.run.new_tuples import NewTuples
+from millpond.spark.runner import Frame, Input, Runner
+from millpond.stream import Chunk
+
+
+class RepeatedQuery:
+    """The query of one owner, who runs it once at a time. The folders go with it."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._directory = scratch / f"query-{uuid.uuid4().hex}"
+        self._analysed: tuple[str, Mapping[str, Input], Frame] | None = None
+        weakref.finalize(self, shutil.rmtree, self._directory, ignore_errors=True)
+
+    def folder(self, name: str, files: Mapping[str, Path]) -> str:
+        """A folder with files under names, in place of those that it held before."""
+        folder = self._directory / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for link in folder.iterdir():
+            link.unlink()
+        for link_name, path in files.items():
+            (folder / link_name).symlink_to(path)
+        return str(folder)
+
+    def new_tuples(self, name: str, chunk: Chunk) -> NewTuples:
+        """A chunk in the folder of that name. A cut one, which is rare, stays where it is: a query with other tids is
+        another query."""
+        if chunk.is_cut:
+            return NewTuples.of(chunk)
+        return NewTuples(chunk.rows, (self.folder(name, {file.path.name: file.path for file in chunk.files}),), None)
+
+    def frame(self, runner: Runner, text: str, inputs: Mapping[str, Input], tag: str) -> Frame:
+        """The query, analysed: often it is that of the last time, over folders that hold other files now."""
+        if self._analysed is not None and self._analysed[:2] == (text, inputs):
+            return self._analysed[2].again(tag)
+        frame = runner.frame(text, inputs, tag)
+        self._analysed = (text, inputs, frame)
+        return frame
