@@ -163,7 +163,7 @@ def test_a_peer_that_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_benchmarks_are_named_with_dashes() -> None:
-    assert {"ingest", "aim-views", "simple-view", "serve", "stream-tpch", "tpch"} == set(bench_names())
+    assert {"ingest", "aim-views", "simple-view", "serve", "stream-tpch", "subscribe", "tpch"} == set(bench_names())
 
 
 def test_aim_rows_are_the_same_every_time_and_the_old_week_is_there() -> None:
