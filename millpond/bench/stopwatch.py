@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,16 @@ class Spent:
 
     seconds: float
     core_seconds: float | None
+
+    @classmethod
+    def total(cls, parts: Collection[Spent]) -> Spent:
+        """What one thing after the other took.
+
+        >>> Spent.total([Spent(1.0, 2.0), Spent(3.0, None)])
+        Spent(seconds=4.0, core_seconds=None)
+        """
+        cores = [part.core_seconds for part in parts if part.core_seconds is not None]
+        return cls(sum(part.seconds for part in parts), sum(cores) if len(cores) == len(parts) else None)
 
 
 class Stopwatch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -21,8 +22,30 @@ def unpadded(result: Result) -> list[Row]:
     ]
 
 
-def difference(expected: Sequence[Row], given: Sequence[Row]) -> str | None:
-    """The first difference, if any; numbers count to 12 digits where DuckDB computes with doubles.
+def typed(expected: Sequence[Row], given: Sequence[Row]) -> list[Row]:
+    """Rows of an engine that writes values as text, with the types of those expected.
+
+    >>> typed([(date(2026, 1, 31), Decimal("1.50"), "a")], [("2026-02-01", "2.50", "b")])
+    [(datetime.date(2026, 2, 1), Decimal('2.50'), 'b')]
+    """
+    kinds = [
+        next((type(value) for value in column if value is not None), str) for column in zip(*expected, strict=True)
+    ]
+    return [
+        tuple(None if value is None else _of_type(kind, value) for kind, value in zip(kinds, row, strict=True))
+        for row in given
+    ]
+
+
+def _of_type(kind: type, value: Any) -> object:
+    if kind is date:
+        return date.fromisoformat(value)
+    return kind(value)
+
+
+def difference(expected: Sequence[Row], given: Sequence[Row], relative: float = 1e-12) -> str | None:
+    """The first difference, if any; numbers are equal to 12 digits, or as `relative` says, where DuckDB computes with
+    doubles.
 
     >>> difference([(1, "a"), (2, 0.5)], [(2, Decimal("0.5")), (1, "a")])
     >>> difference([(1, "a")], [(1, "b")])
@@ -31,7 +54,7 @@ def difference(expected: Sequence[Row], given: Sequence[Row]) -> str | None:
     if len(given) != len(expected):
         return f"expected {len(expected)} rows, got {len(given)}"
     for left, right in zip(_sorted(expected), _sorted(given), strict=True):
-        if len(left) != len(right) or not all(_same(*pair) for pair in zip(left, right, strict=True)):
+        if len(left) != len(right) or not all(_same(*pair, relative) for pair in zip(left, right, strict=True)):
             return f"expected {left}, got {right}"
     return None
 
@@ -45,7 +68,7 @@ def _sorted(rows: Sequence[Row]) -> list[Row]:
     return sorted(rows, key=key)
 
 
-def _same(expected: Any, given: Any) -> bool:
+def _same(expected: Any, given: Any, relative: float) -> bool:
     if isinstance(expected, float) and isinstance(given, float | Decimal):
-        return math.isclose(expected, float(given), rel_tol=1e-12)
+        return math.isclose(expected, float(given), rel_tol=relative)
     return bool(expected == given)

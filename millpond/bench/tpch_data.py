@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -33,6 +34,10 @@ TABLES: Mapping[str, str] = {
 """The columns of each table, as the specification has them."""
 
 
+_COLUMN = re.compile(r"(\w+) (\w+(?:\([\d,]+\))?)")
+_TEXT = re.compile(r"(?:var)?char\(\d+\)")
+
+
 class GeneratorMissingError(Exception):
     """There is no data without its generator; the message says how to get it."""
 
@@ -44,6 +49,25 @@ def generate(directory: Path, scale: float) -> None:
         raise GeneratorMissingError("tpchgen-cli, which makes TPC-H's data, is missing: pip install tpchgen-cli")
     options = ["--scale-factor", f"{scale:g}", "--output-dir", str(directory)]
     subprocess.run([str(program), "parquet", *options], check=True, capture_output=True)
+
+
+def columns_of(table: str, text: str | None = None) -> dict[str, str]:
+    """The columns of a table with their types; `text` is for engines that have another one in place of char(n).
+
+    >>> columns_of("region", text="string")
+    {'r_regionkey': 'int', 'r_name': 'string', 'r_comment': 'string'}
+    """
+    found = _COLUMN.findall(TABLES[table])
+    return {name: text if text and _TEXT.fullmatch(kind) else kind for name, kind in found}
+
+
+def listed(columns: Mapping[str, str]) -> str:
+    """Columns as CREATE TABLE wants them.
+
+    >>> listed({"a": "int", "b": "text"})
+    'a int, b text'
+    """
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items())
 
 
 def rows_of(directory: Path, table: str) -> pa.Table:

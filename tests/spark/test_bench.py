@@ -6,20 +6,26 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from millpond.bench import aim, aim_structured, aim_views, serve, simple_view, subscribe, tpch
+from millpond.bench import aim, aim_structured, aim_views, serve, simple_view, stream_tpch, subscribe, tpch
 from millpond.bench.answers import WrongAnswerError, verify
 from millpond.bench.peers.duck import Duck
 from millpond.bench.peers.peer import PeerMissingError
 from millpond.bench.peers.script import run_script
+from millpond.bench.peers.spark_sql import SparkSql
 from millpond.bench.peers.structured_streaming import KeptGrouping, StructuredStreaming
 from millpond.bench.rates import rates
 from millpond.bench.stopwatch import Spent, Stopwatch, core_seconds
+from millpond.bench.stream_tpch_data import FOURTEEN
+from millpond.bench.stream_tpch_peers import verify_texts
 from millpond.bench.tpch_queries import CONTINUOUS
 from millpond.cli import bench_names
 
@@ -94,6 +100,41 @@ def test_tpch_beside_duckdb(
     assert line["3 views"]["peer"].keys() == line["from the first row to all answers"]["peer"].keys() == {"duckdb"}
 
 
+def test_stream_tpch_beside_duckdb(
+    shared_spark: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_tpch, "FOURTEEN", {name: FOURTEEN[name] for name in ("q3", "q6")})
+    monkeypatch.setattr(stream_tpch, "TWELVE", ("q3", "q6"))
+    monkeypatch.setattr(stream_tpch, "WARM_UPS", 1)
+    line = reported(stream_tpch.run, ["duckdb"], capsys, scale=0.001)
+    assert line["bench"] == "stream-tpch"
+    assert line["load alone"]["unit"] == "rows/s"
+    together = line["the twelve, at once over one load"]
+    assert line["q3"]["peer"].keys() == line["q6"]["peer"].keys() == together["peer"].keys() == {"duckdb"}
+    assert together["target_of"] == "spark"
+    assert together["met"] is None, "there is no judging a ratio to a peer that did not run"
+    assert 0 < line["query over load, median"]["value"] <= line["query over load, highest"]["value"]
+    assert line["load of 4 columns, speedup"]["value"] > 0
+    assert line["q6 of 4 columns, speedup"]["peer"].keys() == {"duckdb"}
+
+
+def test_spark_answers_queries_over_a_csv_and_a_parquet_file(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("1,2026-01-31,1.50\n2,2026-02-01,2.25\n2,2026-02-02,0.25\n")
+    pq.write_table(pa.table({"id": [1, 2], "name": ["north", None]}), tmp_path / "regions.parquet")
+    peer = SparkSql(tmp_path / "spark")
+    peer.add_csv("sales", "region_id int, day date, price decimal(9,2)", tmp_path / "sales.csv")
+    peer.add_parquet("regions", tmp_path / "regions.parquet")
+    query = "SELECT name, max(day), sum(price) FROM sales JOIN regions ON id = region_id GROUP BY name"
+    done = peer.run({"q": query}, {"q": query})
+    assert done.by_query["q"].seconds == done.spent.seconds > 0
+    truth: dict[str, list[tuple[object, ...]]] = {
+        "q": [("north", date(2026, 1, 31), Decimal("1.50")), (None, date(2026, 2, 2), Decimal("2.50"))]
+    }
+    verify_texts("spark", done.answers, truth)
+    with pytest.raises(WrongAnswerError, match="spark answers q wrongly: expected 1 rows, got 2"):
+        verify_texts("spark", done.answers, {"q": truth["q"][:1]})
+
+
 def test_tpch_says_how_to_get_its_generator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
     with pytest.raises(SystemExit, match="pip install tpchgen-cli"):
@@ -122,7 +163,7 @@ def test_a_peer_that_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_benchmarks_are_named_with_dashes() -> None:
-    assert {"ingest", "aim-views", "simple-view", "serve", "tpch"} == set(bench_names())
+    assert {"ingest", "aim-views", "simple-view", "serve", "stream-tpch", "subscribe", "tpch"} == set(bench_names())
 
 
 def test_aim_rows_are_the_same_every_time_and_the_old_week_is_there() -> None:

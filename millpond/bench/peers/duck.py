@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import pyarrow as pa
 
 from millpond.bench.peers.peer import Answers, PeerMissingError, PeerRun
-from millpond.bench.stopwatch import Stopwatch
+from millpond.bench.stopwatch import Spent, Stopwatch
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,6 +31,16 @@ class Duck:
         self._connection.execute(f"CREATE TABLE {name} ({columns})")
         self.insert(name, rows)
 
+    def add_csv(self, name: str, columns: Mapping[str, str], path: Path) -> None:
+        """A relation that reads a file without a header, anew for each query."""
+        types = ", ".join(f"'{column}': '{kind}'" for column, kind in columns.items())
+        self._connection.execute(
+            f"CREATE VIEW {name} AS FROM read_csv('{path}', header = false, columns = {{{types}}})"
+        )
+
+    def write_csv(self, query: str, path: Path) -> None:
+        self._connection.execute(f"COPY ({query}) TO '{path}' (FORMAT csv, HEADER false)")
+
     def insert(self, name: str, rows: pa.Table) -> None:
         self._connection.register("given", rows)
         self._connection.execute(f"INSERT INTO {name} SELECT * FROM given")
@@ -37,6 +48,16 @@ class Duck:
 
     def answers(self, queries: Mapping[str, str]) -> Answers:
         return {name: self._connection.execute(query).fetchall() for name, query in queries.items()}
+
+    def answer_each(self, queries: Mapping[str, str]) -> PeerRun:
+        """One query after the other, each with its time."""
+        answers: Answers = {}
+        spent: dict[str, Spent] = {}
+        for name, query in queries.items():
+            watch = Stopwatch()
+            answers |= self.answers({name: query})
+            spent[name] = watch.spent()
+        return PeerRun(Spent.total(spent.values()), answers, spent)
 
     def recompute(self, name: str, chunks: Iterable[pa.Table], queries: Mapping[str, str]) -> PeerRun:
         """Insert chunk after chunk, and after each of them run every query over all there is."""

@@ -67,5 +67,12 @@ class Flink:
 
     def run(self, queries: Mapping[str, str], checked: Mapping[str, str]) -> PeerRun:
         """All queries as one job, after those to be checked, which warm the JVM up too."""
-        job = {"tables": self._tables, "checked": dict(checked), "queries": dict(queries)}
+        return self._run("streaming", queries, checked)
+
+    def run_each(self, queries: Mapping[str, str], warm_up: Mapping[str, str]) -> PeerRun:
+        """One query after the other in batch mode, with their answers, after those that warm the JVM up."""
+        return self._run("batch", queries, warm_up)
+
+    def _run(self, mode: str, queries: Mapping[str, str], checked: Mapping[str, str]) -> PeerRun:
+        job = {"mode": mode, "tables": self._tables, "checked": dict(checked), "queries": dict(queries)}
         return run_script("Flink", self._python, _SCRIPT, job, self._directory / "log")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from millpond.bench.stopwatch import Spent
 
@@ -20,3 +21,5 @@ class PeerRun:
 
     spent: Spent
     answers: Answers
+    by_query: Mapping[str, Spent] = field(default_factory=dict)
+    """What each query took, of a peer that runs one after the other."""

@@ -1,7 +1,8 @@
 """Runs a peer as a script in a process of its own, which has no Millpond, and watches what it takes.
 
 The script reads its job as JSON from standard input. On standard output it writes a line `started` and a line
-`finished`, between which the time counts, and a line `answers` with the rows of each query as JSON.
+`finished`, between which the time counts, or such a pair with its name for each query that it runs by itself; and a
+line `answers` with the rows of each query as JSON.
 """
 
 from __future__ import annotations
@@ -30,14 +31,17 @@ def run_script(name: str, python: Path, script: Path, job: Mapping[str, object],
         process.stdin.write(json.dumps(job))
         process.stdin.close()
         spent, answers = _watched(process)
-    if spent is None or process.returncode:
+    if not spent or process.returncode:
         raise PeerMissingError(f"{name} failed: {log.read_text().strip()[-500:]}")
-    return PeerRun(spent, {query: [tuple(row) for row in rows] for query, rows in answers.items()})
+    rows = {query: [tuple(row) for row in given] for query, given in answers.items()}
+    return PeerRun(Spent.total(spent.values()), rows, spent)
 
 
-def _watched(process: subprocess.Popen[str]) -> tuple[Spent | None, _Rows]:
-    """What the job took, between the lines with which the script announces its beginning and its end."""
-    watch, spent = Stopwatch(process.pid), None
+def _watched(process: subprocess.Popen[str]) -> tuple[dict[str, Spent], _Rows]:
+    """What each query took, between the lines with which the script announces its beginning and its end; the only one
+    of a script that runs all of them together has no name."""
+    watch = Stopwatch(process.pid)
+    spent: dict[str, Spent] = {}
     answers: _Rows = {}
     assert process.stdout is not None
     for line in process.stdout:
@@ -46,5 +50,5 @@ def _watched(process: subprocess.Popen[str]) -> tuple[Spent | None, _Rows]:
         elif line.startswith("started"):
             watch = Stopwatch(process.pid)
         elif line.startswith("finished"):
-            spent = watch.spent()
+            spent[line.removeprefix("finished").strip()] = watch.spent()
     return spent, answers
