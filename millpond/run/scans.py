@@ -18,10 +18,12 @@ from millpond.values.arrays import Column, pc
 
 @dataclass(frozen=True)
 class Pace:
-    """When to take a chunk: with so many tuples, or when the first of fewer has waited so long. None takes all."""
+    """When to take a chunk, of at most `rows_max` tuples: with so many of them, when the first of fewer has waited so
+    long, or when none has arrived for a while."""
 
     rows: int
     patience_s: float
+    quiet_s: float
     rows_max: int | None = None
 
 
@@ -93,14 +95,22 @@ class Scans:
         waiting = scan.look()
         if not waiting:
             return None
-        first_seen = self._first_seen.setdefault(oid, time.monotonic())
-        patient = time.monotonic() - first_seen < self.pace.patience_s
-        if scan.final is None and waiting < self.pace.rows and patient:
+        if scan.final is None and self._is_better_later(oid, scan, waiting):
             return None
-        del self._first_seen[oid]
+        self._first_seen.pop(oid, None)
         taken = scan.take(self.pace.rows_max)
         self.costs.add(scan, taken)
         return oid, taken
+
+    def _is_better_later(self, oid: int, scan: StreamScan, waiting: int) -> bool:
+        """Whether more tuples may soon be worth the same job, and none will be overwritten until then."""
+        first_seen = self._first_seen.setdefault(oid, time.monotonic())
+        return (
+            waiting < self.pace.rows
+            and time.monotonic() - first_seen < self.pace.patience_s
+            and scan.quiet_s() < self.pace.quiet_s
+            and not scan.is_pressing(waiting)
+        )
 
     def _wait_s(self) -> float:
         """Until something is to be done even if nothing arrives, or the statement may have been canceled."""

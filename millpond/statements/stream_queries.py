@@ -35,12 +35,15 @@ if TYPE_CHECKING:
 
 NO_FILES: Mapping[str, Input] = {}
 
-FLOW_PACE = Pace(rows=50_000, patience_s=0.05, rows_max=250_000)
+FLOW_PACE = Pace(rows=50_000, patience_s=0.05, quiet_s=0.05, rows_max=250_000)
 """Rows go out soon after they came, and a client that does not read keeps few of them."""
 
-GATHER_PACE = Pace(rows=1_000_000, patience_s=0.2)
-PATIENCE_S = 0.5
-"""A chunk that becomes a partial is worth waiting for: a job costs the same for few tuples as for many."""
+GATHER_PACE = Pace(rows=1_000_000, patience_s=0.2, quiet_s=0.2)
+"""Tuples are only held, before they are overwritten."""
+
+SPLIT_PACE = Pace(rows=4_000_000, patience_s=4.0, quiet_s=1.0)
+"""A chunk that becomes a partial is worth waiting for: a job costs much the same for few tuples as for many. A pause is
+the time to work, since the stream may have ended."""
 
 
 @dataclass(frozen=True)
@@ -171,8 +174,7 @@ def _split_frame(
     pinned = {key_of(one): _unnamed(own.get(one.name) or execution.input(one, held)) for one in read}
     directory = services.scratch / f"query-{uuid.uuid4().hex}"
     statics = Statics(pinned, plan.statics, services.runner, services.scratch)
-    pace = Pace(services.settings.integer("view_chunk_rows"), PATIENCE_S)
-    scans = _scans(execution, live, pace, costs)
+    scans = _scans(execution, live, SPLIT_PACE, costs)
     query = StreamQuery(plan, scans, statics, services.runner, execution.tag, directory)
     held.append(query.close)
     try:

@@ -18,6 +18,9 @@ from millpond.stream.relation import StreamRelation
 from millpond.stream.shared_chunks import SharedChunk
 from millpond.values.arrays import Column, pc
 
+PRESSING = 0.25
+"""A reader that waits for more than this part of the ring to be unread may well be overrun."""
+
 
 @dataclass(frozen=True)
 class EventLimit:
@@ -68,6 +71,16 @@ class StreamScan:
             if self.final is None and self._is_over(now_us):
                 self.final = self._seen
         return (self._seen if self.final is None else self.final) - self.position
+
+    def quiet_s(self) -> float:
+        """How long nothing has arrived."""
+        return (self.stream.now_us() - self._last_us) / 1e6
+
+    def is_pressing(self, waiting: int) -> bool:
+        """Whether so many unread tuples are a good part of the ring."""
+        stats = self.stream.stats()
+        of_bytes = stats.bytes_held * waiting / max(1, stats.rows_held) / stats.capacity_bytes
+        return max(waiting / stats.capacity_rows, of_bytes) >= PRESSING
 
     def seconds_left(self) -> float | None:
         """How long to wait until the scan is over if nothing arrives; None for ever."""

@@ -19,6 +19,7 @@ from unittest.mock import patch
 import millpond
 from millpond import MillpondError, Pond
 from millpond.run import kept, merge, views
+from millpond.run.scans import Pace
 from millpond.statements import stream_queries
 from tests.spark.judge import Answer, Failure, Judge, Rows, ask_pond
 from tests.views.random_relations import STREAMS, RandomSchema, random_rows, random_schema
@@ -224,7 +225,7 @@ def play(directory: Path, judge: Judge, seed: int, cases: int) -> list[str]:
         patch.object(kept, "COLLECTED_ROWS_MAX", random.choice((0, 10, 100_000))),
         patch.object(merge, "SMALL_ROWS_MAX", random.choice((0, 50, 200_000))),
         patch.object(kept, "PARTS_MAX", random.choice((2, 8))),
-        patch.object(stream_queries, "PATIENCE_S", 0.05),
+        patch.object(stream_queries, "SPLIT_PACE", Pace(rows=20, patience_s=0.05, quiet_s=0.05)),
     ):
         return _play(directory, judge, random, cases)
 

@@ -246,3 +246,14 @@ def test_limits_are_read(text: str) -> None:
 def test_what_is_no_limit_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         StreamLimit.of(text)
+
+
+def test_a_scan_tells_how_quiet_the_stream_is_and_when_unread_tuples_press(
+    stream: StreamRelation, clock: ManualClock
+) -> None:
+    scan = StreamScan(stream, PAUSE)
+    clock.now_us += SECOND
+    append(stream, 100)
+    clock.now_us += SECOND // 2
+    assert (scan.look(), scan.quiet_s()) == (100, 0.5)
+    assert [scan.is_pressing(waiting) for waiting in (100, 249, 250)] == [False, False, True]
