@@ -11,7 +11,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from millpond.run.kept import Costs, KeptState
 from millpond.run.merge import KeptParts, Merge, Texts
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics
-from millpond.spark.runner import FileInput, Input, QueryInput, Runner
+from millpond.spark.runner import Input, QueryInput, Runner, changeable
 from millpond.state.records import StateRecord, ViewRecord
 from millpond.stream import Chunk, StreamRelation
 
@@ -167,7 +167,7 @@ class ContinuousView:
         given: dict[str, Input] = {**self.statics.pinned, **live, **states}
         read = dict.fromkeys(reference.key for reference in self.plan.upper.relations)
         names = {key: self.texts.name("upper", place) for place, key in enumerate(read)}
-        inputs = {name: _changeable(given[key]) for key, name in names.items()}
+        inputs = {name: changeable(given[key]) for key, name in names.items()}
         return self.repeated.frame(runner, self.texts.text(self.plan.upper, names), inputs, tag).collect()
 
     def _merged(self, runner: Runner, name: str, seen: _Seen) -> QueryInput:
@@ -203,8 +203,3 @@ class ContinuousView:
             path = self._file[1]
             self.pins.when_unused(path, partial(path.unlink, missing_ok=True))
             self._file = None
-
-
-def _changeable(given: Input) -> Input:
-    """An input whose name means other files the next time."""
-    return replace(given, stable=False) if isinstance(given, FileInput) else given

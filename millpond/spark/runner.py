@@ -7,7 +7,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -262,6 +262,11 @@ class Runner:
         if given.row_ids:
             types += [(FILE_COLUMN, "STRING"), (ROW_COLUMN, "BIGINT")]
         return self.session.range(0).selectExpr(*(f"CAST(NULL AS {kind}) AS {quote(name)}" for name, kind in types))
+
+
+def changeable(given: Input) -> Input:
+    """An input whose name means other files the next time."""
+    return replace(given, stable=False) if isinstance(given, FileInput) else given
 
 
 def _inlined(sql: str, inputs: Mapping[str, Input]) -> tuple[str, dict[str, Stored]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from millpond.run.gathered import GatheredStreams
 from millpond.run.query import StreamQuery
 from millpond.run.scans import Pace, ScanCosts, Scans
 from millpond.run.statics import Statics, key_of
-from millpond.spark.runner import FileInput, Frame, Input
+from millpond.spark.runner import Frame, Input, changeable
 from millpond.sql.bind import BoundQuery
 from millpond.stream.limit import StreamLimit
 from millpond.stream.scan import EventLimit, ScanEnd, StreamScan
@@ -111,48 +111,37 @@ def frame(
     if isinstance(live.plan, SplitPlan):
         return _split_frame(execution, live, live.plan, own, names, costs)
     plan = live.plan if isinstance(live.plan, Gathered) else _gathering(live)
-    scans = _scans(execution, live, GATHER_PACE, costs)
-    gathered = GatheredStreams(plan, scans, execution.settings.integer("stream_rows_max"))
-    try:
+    with ExitStack() as used:
+        scans = _scans(execution, live, GATHER_PACE, costs)
+        used.callback(scans.close)
+        gathered = GatheredStreams(plan, scans, execution.settings.integer("stream_rows_max"))
+        used.callback(gathered.close)
         gathered.read()
         made = execution.frame_now(live.bound, {**own, **gathered.files()}, names)
-    except BaseException:
-        gathered.close()
-        raise
-    finally:
-        scans.close()
-    execution.services.hold_while_alive(made, [gathered.close])
+        execution.services.hold_while_alive(made, [used.pop_all().close])
+    scans.close()
     return made
 
 
 def rows(execution: Execution, live: LiveQuery, plan: Flow, costs: ScanCosts | None = None) -> Iterator[pa.Table]:
     """The rows of a query without a grouping, as they come. The scan begins now, whenever they are read."""
     services = execution.services
-    held: list[Held] = []
-    used = ExitStack()
-    used.callback(_release, held)
-    try:
-        given = _given(execution, plan.query, held)
+    with ExitStack() as used:
+        given = _given(execution, plan.query, used)
         scans = _scans(execution, live, FLOW_PACE, costs)
-    except BaseException:
-        used.close()
-        raise
-    directory = services.scratch / f"flow-{uuid.uuid4().hex}"
-    query = FlowingQuery(plan, scans, given, services.runner, execution.tag, directory)
-    used.callback(query.close)
-    pieces = _pieces(query, used)
-    services.hold_while_alive(pieces, [used.close])  # for rows that nobody begins to read
+        used.callback(scans.close)
+        directory = services.scratch / f"flow-{uuid.uuid4().hex}"
+        query = FlowingQuery(plan, scans, given, services.runner, execution.tag, directory)
+        used.callback(query.close)
+        kept = used.pop_all()
+    pieces = _pieces(query, kept)
+    services.hold_while_alive(pieces, [kept.close])  # for rows that nobody begins to read
     return pieces
 
 
 def _pieces(query: FlowingQuery, used: ExitStack) -> Iterator[pa.Table]:
     with used:
         yield from query.pieces()
-
-
-def _release(held: Sequence[Held]) -> None:
-    for release in held:
-        release()
 
 
 def _gathering(live: LiveQuery) -> Gathered:
@@ -169,36 +158,38 @@ def _split_frame(
     costs: ScanCosts | None,
 ) -> Frame:
     services = execution.services
-    held: list[Held] = []
-    read = (*plan.pinned, *plan.live)
-    pinned = {key_of(one): _unnamed(own.get(one.name) or execution.input(one, held)) for one in read}
-    directory = services.scratch / f"query-{uuid.uuid4().hex}"
-    statics = Statics(pinned, plan.statics, services.runner, services.scratch)
-    scans = _scans(execution, live, SPLIT_PACE, costs)
-    query = StreamQuery(plan, scans, statics, services.runner, execution.tag, directory)
-    held.append(query.close)
-    try:
+    with ExitStack() as used:
+        read = (*plan.pinned, *plan.live)
+        pinned = {key_of(one): own.get(one.name) or _input(execution, one, used) for one in read}
+        statics = Statics(
+            {key: changeable(given) for key, given in pinned.items()}, plan.statics, services.runner, services.scratch
+        )
+        scans = _scans(execution, live, SPLIT_PACE, costs)
+        used.callback(scans.close)
+        directory = services.scratch / f"query-{uuid.uuid4().hex}"
+        query = StreamQuery(plan, scans, statics, services.runner, execution.tag, directory)
+        used.callback(query.close)
         query.read()
         made = query.frame(names)
-    except BaseException:
-        _release(held)
-        raise
-    finally:
-        scans.close()
-    services.hold_while_alive(made, held)
+        services.hold_while_alive(made, [used.pop_all().close])
+    scans.close()
     return made
 
 
 def _scans(execution: Execution, live: LiveQuery, pace: Pace, costs: ScanCosts | None) -> Scans:
-    block = execution.settings.text("on_overrun") == "block"
+    """Begin to read all streams, or none."""
+    block, from_start = execution.settings.text("on_overrun") == "block", not _starts_late(execution)
     by_stream: dict[int, StreamScan] = {}
-    for oid, relation in live.streams.items():
-        if block:
-            _require_writer(execution, relation)
-        stream = execution.services.streams.get(relation)
-        from_start = not _starts_late(execution)
-        by_stream[oid] = StreamScan(stream, live.ends[oid], from_start=from_start, block=block)
-    return Scans(by_stream, pace, costs or ScanCosts())
+    with ExitStack() as begun:
+        for oid, relation in live.streams.items():
+            if block:
+                _require_writer(execution, relation)
+            stream = execution.services.streams.get(relation)
+            by_stream[oid] = StreamScan(stream, live.ends[oid], from_start=from_start, block=block)
+            begun.callback(by_stream[oid].close)
+        scans = Scans(by_stream, pace, costs or ScanCosts())
+        begun.pop_all()
+    return scans
 
 
 def _require_writer(execution: Execution, stream: Relation) -> None:
@@ -212,12 +203,15 @@ def _require_writer(execution: Execution, stream: Relation) -> None:
         )
 
 
-def _given(execution: Execution, bound: BoundQuery, held: list[Held]) -> dict[str, Input]:
+def _given(execution: Execution, bound: BoundQuery, used: ExitStack) -> dict[str, Input]:
     """Everything that a query reads but its streams, as it is now."""
     others = {one.key: one.relation for one in bound.relations if one.relation.kind != "stream"}
-    return {key: _unnamed(execution.input(relation, held)) for key, relation in others.items()}
+    return {key: changeable(_input(execution, relation, used)) for key, relation in others.items()}
 
 
-def _unnamed(given: Input) -> Input:
-    """An input whose name means other files the next time."""
-    return replace(given, stable=False) if isinstance(given, FileInput) else given
+def _input(execution: Execution, relation: Relation, used: ExitStack) -> Input:
+    held: list[Held] = []
+    given = execution.input(relation, held)
+    for release in held:
+        used.callback(release)
+    return given

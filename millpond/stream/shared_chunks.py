@@ -46,10 +46,12 @@ class SharedChunks:
             return made
 
     def take_all(self) -> SharedChunk:
-        """All tuples that the ring holds now."""
+        """All tuples that the ring holds now; of none there is nothing to share."""
         chunk = self._hold(None, None)
+        made = SharedChunk(self, chunk)
+        if not chunk.rows:
+            return made
         with self._lock:
-            made = SharedChunk(self, chunk)
             held = self._held.setdefault(int(chunk.first), made)
             if held is made or held.chunk.end != chunk.end:
                 return made

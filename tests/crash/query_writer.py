@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import millpond
+from tests.crash.numbers import insert_numbers
 
 CREATE = """
 CREATE STREAM s (n bigint);
@@ -23,12 +24,7 @@ def main(directory: Path) -> None:
     with millpond.connect(directory, master="local[2]", query_chunk_rows=50, spark_driver_memory="1g") as pond:
         if not pond.services.catalog.snapshot.relations:
             pond.execute(CREATE)
-        number = pond.execute("SELECT coalesce(max(n), 0) FROM s").fetchall()[0][0]
-        print("write", flush=True)
-        while True:
-            pond.insert("s", [(number + step,) for step in range(1, 8)])
-            number += 7
-            print(f"ack {number}", flush=True)
+        insert_numbers(pond)
 
 
 if __name__ == "__main__":

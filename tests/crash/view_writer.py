@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import millpond
+from tests.crash.numbers import insert_numbers
 
 
 def main(directory: Path) -> None:
@@ -15,12 +16,7 @@ def main(directory: Path) -> None:
             pond.execute("CREATE STREAM s (n bigint)")
             pond.execute("CREATE VIEW total AS SELECT count(*) AS n, sum(n) AS s, max(n) AS high FROM s")
             pond.execute("CREATE VIEW by_digit AS SELECT n % 10 AS digit, count(*) AS n FROM s GROUP BY 1")
-        number = pond.execute("SELECT coalesce(max(n), 0) FROM s").fetchall()[0][0]
-        print("write", flush=True)
-        while True:
-            pond.insert("s", [(number + step,) for step in range(1, 8)])
-            number += 7
-            print(f"ack {number}", flush=True)
+        insert_numbers(pond)
 
 
 if __name__ == "__main__":

@@ -292,8 +292,14 @@ def test_who_may_only_read_holds_up_no_writer(pond: Pond, posts: str) -> None:
         with pytest.raises(MillpondError, match="permission denied to let writers") as caught:
             session.execute(query)
         assert caught.value.sqlstate == "42501"
+    pond.execute("CREATE STREAM writable (uid int); GRANT SELECT, INSERT ON writable TO reader")
+    both = f"SELECT (SELECT count(*) FROM writable), (SELECT count(*) FROM {posts})"
+    with pytest.raises(MillpondError, match="permission denied to let writers"):
+        session.execute(both)
+    assert (stream_of(pond, "writable").followers.floor, stream_of(pond, "writable").arrivals.waiting) == (None, 0)
     session.execute("RESET on_overrun")
-    assert session.execute(f"SELECT count(*) FROM {posts}").fetchall() == [(0,)]
+    assert session.execute(both).fetchall() == [(0, 0)]
+    pond.execute("DROP STREAM writable")
     pond.end_session(session)
     pond.execute(f"REVOKE ALL ON {posts} FROM reader; DROP ROLE reader")
 

@@ -257,3 +257,12 @@ def test_a_scan_tells_how_quiet_the_stream_is_and_when_unread_tuples_press(
     clock.now_us += SECOND // 2
     assert (scan.look(), scan.quiet_s()) == (100, 0.5)
     assert [scan.is_pressing(waiting) for waiting in (100, 249, 250)] == [False, False, True]
+
+
+def test_readers_that_began_with_an_empty_stream_do_not_wait_for_each_other(stream: StreamRelation) -> None:
+    idle, busy = StreamScan(stream, PAUSE), StreamScan(stream, PAUSE)
+    append(stream, 3)
+    assert busy.look() == 3
+    taken = busy.take()
+    assert checked_numbers(taken.chunk) == [0, 1, 2]
+    assert read(idle) == [0, 1, 2]
