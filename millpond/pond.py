@@ -43,25 +43,38 @@ from millpond.statements.execution import DEFAULT_USER, Progress, Request
 from millpond.statements.insert import insert_rows
 from millpond.statements.subscribe import open_subscription
 from millpond.stores import Stores
+from millpond.stream import Clock, now_us
 from millpond.subscription import Subscription
 
 
 def connect(
-    path: str | Path | None = None, *, master: str = "local[*]", catalog: str | None = None, **settings: object
+    path: str | Path | None = None,
+    *,
+    master: str = "local[*]",
+    catalog: str | None = None,
+    clock: Clock = now_us,
+    **settings: object,
 ) -> Pond:
     """Open the pond in a directory, or a new one in a temporary directory that goes when it is closed.
 
-    `master` is Spark's master URL; `catalog` is a PostgreSQL URL instead of the SQLite file in the pond;
-    every other argument is a setting (see `millpond.config`).
+    `master` is Spark's master URL; `catalog` is a PostgreSQL URL instead of the SQLite file in the pond; `clock` gives
+    the time in microseconds since 1970, for tests that set it by hand; every other argument is a setting (see
+    `millpond.config`).
     """
-    return Pond(path, master=master, catalog=catalog, settings=settings)
+    return Pond(path, master=master, catalog=catalog, settings=settings, clock=clock)
 
 
 class Pond:
     """An open pond. Several threads may use it; each has a session, a connection as it were, of its own."""
 
     def __init__(
-        self, path: str | Path | None, *, master: str, catalog: str | None, settings: Mapping[str, object]
+        self,
+        path: str | Path | None,
+        *,
+        master: str,
+        catalog: str | None,
+        settings: Mapping[str, object],
+        clock: Clock = now_us,
     ) -> None:
         self._temporary = path is None
         self.path = Path(tempfile.mkdtemp(prefix="millpond-") if path is None else path).absolute()
@@ -70,7 +83,7 @@ class Pond:
         self._lock = PondLock(self.path)
         self._closed = False
         try:
-            self.services = self._open(master, catalog)
+            self.services = self._open(master, catalog, clock)
         except BaseException:
             self._lock.release()
             raise
@@ -156,9 +169,9 @@ class Pond:
 
     # -- opening and closing -------------------------------------------------------------------------------
 
-    def _open(self, master: str, catalog_url: str | None) -> Services:
+    def _open(self, master: str, catalog_url: str | None, clock: Clock) -> Services:
         self.scratch = self._make_scratch()
-        stores = Stores.open(self.path, self.scratch, catalog_url, self._settings)
+        stores = Stores.open(self.path, self.scratch, catalog_url, self._settings, clock)
         try:
             runner = Runner(spark_session.start(master, self._settings, self.scratch))
         except BaseException:

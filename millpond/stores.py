@@ -8,6 +8,7 @@ from pathlib import Path
 from millpond.catalog import Catalog
 from millpond.config import Settings
 from millpond.relation import Relation
+from millpond.stream import Clock, now_us
 from millpond.streams import StreamStore
 from millpond.tables import TableStore
 from millpond.transaction import Transaction
@@ -22,11 +23,13 @@ class Stores:
     streams: StreamStore
 
     @classmethod
-    def open(cls, directory: Path, scratch: Path, catalog_url: str | None, settings: Settings) -> Stores:
+    def open(
+        cls, directory: Path, scratch: Path, catalog_url: str | None, settings: Settings, clock: Clock = now_us
+    ) -> Stores:
         """Open the stores. What a crash left half done is put right before anybody looks."""
         catalog = Catalog(catalog_url or f"sqlite:///{directory / 'catalog.db'}")
         tables = TableStore(directory / "tables")
-        streams = StreamStore(directory / "streams", scratch, settings)
+        streams = StreamStore(directory / "streams", scratch, settings, clock)
         relations = catalog.snapshot.relations.values()
         tables.remove_orphans(relation.oid for relation in relations if relation.kind == "table")
         streams.remove_orphans(relation.oid for relation in relations if relation.kind == "stream")

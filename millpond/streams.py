@@ -10,7 +10,7 @@ from pathlib import Path
 from millpond.config import Setting, Settings
 from millpond.errors import MillpondError, SqlState, closest
 from millpond.relation import Column, Relation
-from millpond.stream import StreamOptions, StreamRelation
+from millpond.stream import Clock, StreamOptions, StreamRelation, now_us
 
 _OPTIONS = {
     "capacity": Setting("capacity", 0, "rows", "Rows that the stream keeps.", minimum=1),
@@ -20,6 +20,7 @@ _OPTIONS = {
     ),
     "timestamp": Setting("timestamp", "", "column", "The column that holds the time of the event."),
     "watermark": Setting("watermark", 0, "ms", "How late a row may be."),
+    "idle": Setting("idle", 0, "ms", "After so long without a row, time goes on by the clock.", minimum=1),
     "session_timeout": Setting(
         "session_timeout", 0, "ms", "A query takes the stream for ended when nothing has arrived for so long."
     ),
@@ -29,8 +30,9 @@ _OPTIONS = {
 class StreamStore:
     """The directory of all streams of a pond."""
 
-    def __init__(self, directory: Path, scratch: Path, settings: Settings) -> None:
+    def __init__(self, directory: Path, scratch: Path, settings: Settings, clock: Clock = now_us) -> None:
         self._directory, self._scratch, self._settings = directory, scratch, settings
+        self.clock = clock
         directory.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()
         self._open: dict[int, StreamRelation] = {}
@@ -77,9 +79,8 @@ class StreamStore:
             durability="memory" if relation.options.get("durability") == "memory" else "log",
         )
         name = str(relation.oid)
-        return StreamRelation.open(
-            relation.name, self._directory / name, self._scratch / "streams" / name, relation.arrow_schema, options
-        )
+        folders = (self._directory / name, self._scratch / "streams" / name)
+        return StreamRelation.open(relation.name, *folders, relation.arrow_schema, options, self.clock)
 
 
 def checked_options(options: Mapping[str, str], columns: Iterable[Column]) -> dict[str, str]:
@@ -101,9 +102,10 @@ def checked_options(options: Mapping[str, str], columns: Iterable[Column]) -> di
 def _check_timestamp(options: Mapping[str, str], columns: Mapping[str, Column]) -> None:
     name = options.get("timestamp")
     if name is None:
-        if "watermark" in options:
-            message = 'option "watermark" needs option "timestamp"'
-            raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, message)
+        for option in ("watermark", "idle"):
+            if option in options:
+                message = f'option "{option}" needs option "timestamp"'
+                raise MillpondError(SqlState.INVALID_PARAMETER_VALUE, message)
         return
     column = columns.get(name)
     if column is None:

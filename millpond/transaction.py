@@ -14,7 +14,6 @@ Commit steps, under the catalog's commit lock; a crash between two of them is un
 from __future__ import annotations
 
 import copy
-import datetime
 import itertools
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +30,7 @@ from millpond.relation import Column, Relation
 from millpond.roles import FIRST_ROLE, Role
 from millpond.state.records import QueryRecord
 from millpond.stream import StagedAppend
+from millpond.stream_window import moment
 from millpond.streams import StreamStore
 from millpond.tables import DataFile, TableStore
 
@@ -80,7 +80,7 @@ class Transaction:
     def __init__(self, catalog: Catalog, tables: TableStore, streams: StreamStore) -> None:
         self.number: int = next(_numbers)
         self.base: Snapshot = catalog.snapshot
-        self.now = datetime.datetime.now(datetime.UTC)
+        self.now = moment(streams.clock())
         self.failed = False
         self._catalog, self._tables, self._streams = catalog, tables, streams
         self._changes: dict[str, Relation | None] = {}

@@ -78,7 +78,7 @@ class ViewReads:
         Rows may arrive faster than answers are computed, so none is the newest for long. Readers who come meanwhile
         wait for their turn; the first of them computes an answer that is new enough for all who wait with it.
         """
-        if view.plan.live:
+        if view.plan.live or view.plan.is_momentary:
             return compute()
         awaited = AwaitedAnswer.of(view)
         with interrupt.holding(self._turn(view.relation.oid)):

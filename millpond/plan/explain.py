@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from functools import partial
 
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StateColumn, StreamPipeline
 from millpond.plan.shared import SharedGrouping
 from millpond.relation import Relation
 from millpond.sql.translate import relation_key
+from millpond.stream_window import StreamWindow
 
 
 def describe(plan: SplitPlan) -> list[str]:
@@ -19,19 +22,32 @@ def describe(plan: SplitPlan) -> list[str]:
     for grouping in plan.groupings:
         lines += _described(grouping)
     names = {reference.key: reference.relation.name for reference in plan.upper.relations}
-    lines += ["upper pipeline", f"  {plan.upper.to_spark(names)}"]
+    lines += ["upper pipeline", f"  {plan.upper.to_spark(names, partial(_shown_constant, plan))}"]
     lines += [f"pinned tables: {_listed(plan.pinned)}"] if plan.pinned else []
     lines += [f"live tables: {_listed(plan.live)}"] if plan.live else []
     return lines
+
+
+def _shown_constant(plan: SplitPlan, name: str) -> datetime | date | str | int | None:
+    """The bounds of windows by their names, other constants as they are now."""
+    return None if " of " in name else plan.upper.names.constant(name)
 
 
 def _described(grouping: Grouping) -> list[str]:
     lines = [f"grouping {grouping.name}"]
     for pipeline in grouping.pipelines:
         lines += [f'  stream pipeline over "{pipeline.stream.name}"', f"    {_text(pipeline)}"]
+    lines += [f"  {_windowed(grouping.window)}"] if grouping.window is not None else []
     lines += [f"  key {_column(key)}" for key in grouping.keys]
     lines += [f"  partial {_column(partial)}" for partial in grouping.partials]
     return [*lines, "  merge", f"    {grouping.merge_text(grouping.name)}"]
+
+
+def _windowed(window: StreamWindow) -> str:
+    """The window of a grouping: how long, how often, and in how many panes."""
+    unit = " rows" if window.by_rows else " us"
+    panes = window.size // window.step
+    return f"{window.kind} of {window.size}{unit} each {window.slide}{unit} by {window.column}, in {panes} panes"
 
 
 def shared_pipelines(shared: SharedGrouping) -> list[str]:

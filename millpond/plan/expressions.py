@@ -41,6 +41,15 @@ def partial_node(compute: str, inputs: Sequence[exp.Expr], condition: exp.Expr |
     return _call("partial", build, [*map(exact, inputs), *filters], None, aggregates=True)
 
 
+def scalar_node(template: str, arguments: Sequence[exp.Expr], result: SqlType) -> exp.Expr:
+    """A template over nodes of the bound tree, computed for each row."""
+
+    def build(node: exp.Anonymous) -> exp.Expr:
+        return fill_prepared(parsed(template).copy(), node.expressions)
+
+    return _call(template, build, arguments, result, aggregates=False)
+
+
 def final_node(
     finalize: str, kept: Mapping[str, exp.Expr], direct: Sequence[exp.Expr], result: SqlType, merges: Mapping[str, str]
 ) -> exp.Expr:

@@ -22,11 +22,14 @@ from millpond.plan.kept import NO_CALLS, Kept, keep
 from millpond.plan.lift import Lift
 from millpond.plan.pipelines import Grouping, StreamPipeline, relations_read
 from millpond.plan.rows import by_stream
-from millpond.plan.rules import check_grouping
+from millpond.plan.rules import check_grouping, different_windows
 from millpond.plan.statics import RegisterStatic, lift_statics
 from millpond.plan.trees import aggregate_calls, alias_of, own_aliases, raw_items, stream_of, streams_in
+from millpond.plan.window_bounds import without_bounds
 from millpond.relation import TID
 from millpond.sql.nodes import annotate, conjunction, identifier, typed
+from millpond.sql.stream_windows import window_of
+from millpond.stream_window import StreamWindow
 from millpond.types import BOOLEAN
 
 Register = Callable[[Grouping], Grouping]
@@ -101,7 +104,7 @@ def _own_keys(select: exp.Expr) -> Iterator[exp.Expr]:
     if group is not None:
         yield from _leaf_keys(group.expressions)
     elif _is_plain_distinct(select):
-        yield from (output.this for output in select.expressions)
+        yield from without_bounds([output.this for output in select.expressions])
 
 
 def _is_plain_distinct(select: exp.Expr) -> bool:
@@ -141,12 +144,25 @@ def _output(node: exp.Expr, name: str) -> exp.Alias:
 
 
 def _pipelines(rows: exp.Select, place: exp.Expr) -> tuple[StreamPipeline, ...]:
-    return tuple(_pipeline(with_ctes(one, place)) for one in by_stream(rows))
+    pipelines = tuple(_pipeline(with_ctes(one, place)) for one in by_stream(rows))
+    if any(not _same_windows(one.window, pipelines[0].window) for one in pipelines):
+        raise different_windows(place)
+    return pipelines
+
+
+def _same_windows(one: StreamWindow | None, other: StreamWindow | None) -> bool:
+    return one == other or (one is not None and other is not None and one.measures == other.measures)
 
 
 def _pipeline(tree: exp.Expr) -> StreamPipeline:
     stream = streams_in(tree)[0]
-    return StreamPipeline(stream, tuple(one for one in relations_read(tree) if one != stream), tree)
+    tables = [one for one in tree.find_all(exp.Table) if stream_of(one) == stream]
+    windows = [window_of(table) for table in tables]
+    for table in tables:
+        annotate(table, window=None)
+    if any(not _same_windows(one, windows[0]) for one in windows):
+        raise different_windows(tree)
+    return StreamPipeline(stream, tuple(one for one in relations_read(tree) if one != stream), tree, windows[0])
 
 
 # -- above: reading the state ---------------------------------------------------------------------------------

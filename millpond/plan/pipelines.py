@@ -16,14 +16,18 @@ from sqlglot import exp
 
 from millpond.errors import InternalError
 from millpond.plan.expressions import merge_text, partial_node
+from millpond.plan.panes import with_pane_key
 from millpond.relation import TID, Column, Relation
 from millpond.sql.bind import BoundQuery
+from millpond.sql.constants import is_moment
 from millpond.sql.from_clause import relations_of
 from millpond.sql.nodes import note_of
 from millpond.sql.spark_queries import unambiguous_aliases
 from millpond.sql.spark_text import spark_text
+from millpond.sql.stream_windows import is_bound
 from millpond.sql.translate import Translation, by_name, relation_key, translate
-from millpond.types import SqlType
+from millpond.stream_window import StreamWindow
+from millpond.types import BIGINT, SqlType
 
 STATE_SCHEMA = "millpond"
 """The schema of state relations, so that no relation of a user has their names."""
@@ -94,11 +98,13 @@ class StreamPipeline:
     """Turns one chunk of a stream into a partial: rows of the grouping's keys and partials.
 
     `statics` are the other relations it reads: static pipelines, and tables as they were when the view was created.
+    A `window` says of which parts of the stream partials are kept apart.
     """
 
     stream: Relation
     statics: tuple[Relation, ...]
     tree: exp.Expr
+    window: StreamWindow | None = None
 
     @cached_property
     def stream_columns(self) -> tuple[Column, ...]:
@@ -135,6 +141,16 @@ class Grouping:
         return (*self.keys, *self.partials)
 
     @property
+    def window(self) -> StreamWindow | None:
+        """The window of its streams, which is the same for all of them."""
+        return self.pipelines[0].window
+
+    @cached_property
+    def kept(self) -> Grouping:
+        """What is kept of it: under a window, each pane by itself."""
+        return self if self.window is None else paned(self)
+
+    @property
     def relation(self) -> Relation:
         """The merged state as the relation that the upper pipeline reads. Partials have no SQL type: only keys show."""
         shown = tuple(Column(key.name, kind) for key, kind in zip(self.keys, self.key_types, strict=True))
@@ -156,6 +172,19 @@ class Grouping:
         return f"SELECT {', '.join(outputs)} FROM {source}{grouped}"
 
 
+def paned(grouping: Grouping) -> Grouping:
+    """A grouping with the pane of each row as its last key."""
+    pipelines = tuple(replace(one, tree=_paned(one)) for one in grouping.pipelines)
+    pane = StateColumn(f"k{len(grouping.keys)}", BIGINT.spark, "pane")
+    return replace(grouping, pipelines=pipelines, keys=(*grouping.keys, pane), key_types=(*grouping.key_types, BIGINT))
+
+
+def _paned(pipeline: StreamPipeline) -> exp.Expr:
+    assert pipeline.window is not None
+    tree = pipeline.tree.copy()
+    return with_pane_key(tree, pipeline.stream, pipeline.window)
+
+
 @dataclass(frozen=True)
 class SplitPlan:
     """A query over streams, split at the first grouping above each.
@@ -170,6 +199,26 @@ class SplitPlan:
     pinned: tuple[Relation, ...]
     live: tuple[Relation, ...]
     notices: tuple[str, ...]
+
+    @property
+    def windows(self) -> dict[str, StreamWindow]:
+        """The windows of its groupings, by their names."""
+        return {one.name: one.window for one in self.groupings if one.window is not None}
+
+    @cached_property
+    def reads_clock(self) -> bool:
+        """Whether the upper pipeline asks for the time."""
+        return any(is_moment(node) for node in self.upper.tree.walk())
+
+    @cached_property
+    def has_constants(self) -> bool:
+        """Whether the upper pipeline has constants that are not the same at each reading."""
+        return self.reads_clock or any(is_bound(node) for node in self.upper.tree.walk())
+
+    @property
+    def is_momentary(self) -> bool:
+        """Whether its answer depends on the time at which somebody asks."""
+        return bool(self.windows) or self.reads_clock
 
 
 def relations_read(tree: exp.Expr) -> tuple[Relation, ...]:

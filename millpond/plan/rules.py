@@ -7,7 +7,7 @@ time of day is not. A query that is run once and not kept has one time of day, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -23,11 +23,12 @@ from millpond.plan.trees import (
     query_of,
     raw_items,
     raw_stream,
-    stream_of,
 )
+from millpond.plan.window_bounds import bounds_below, without_bounds
 from millpond.sql import session_functions
 from millpond.sql.functions import CONSTANTS
 from millpond.sql.nodes import note_of, position_of, walk_own
+from millpond.stream_window import StreamWindow
 
 _GROUP_FIRST = "Group the stream in a subquery first: what is above a grouping is not restricted."
 _SWAP_OR_GROUP = "Swap the sides, or group the stream in a subquery first."
@@ -75,6 +76,34 @@ def _own_nodes(select: exp.Select) -> Iterator[exp.Expr]:
         yield from walk_own(output)
 
 
+def different_windows(place: exp.Expr) -> MillpondError:
+    hint = "Group each stream in a subquery of its own, then combine the groups."
+    return refused("UNION ALL of streams in different windows is not supported", place, hint=hint)
+
+
+def check_windows(windows: Mapping[str, StreamWindow], *, kept: bool) -> None:
+    """Raises if the windows of one query cannot be evaluated together."""
+    if windows and not kept:
+        kind = next(iter(windows.values())).kind.upper()
+        hint = "Create a view, or filter by time."
+        raise refused(f"{kind} in a query that is not a view is not supported", None, hint=hint)
+    by_alias: dict[str, StreamWindow] = {}
+    for window in windows.values():
+        other = by_alias.setdefault(window.alias, window)
+        if other.measures != window.measures:
+            message = f'different windows are called "{window.alias}"'
+            raise MillpondError(SqlState.DUPLICATE_ALIAS, message, hint="Give them different aliases.")
+    if len({window.by_rows for window in windows.values()}) > 1:
+        raise _apart("windows of rows and windows of time")
+    if len({window.kind == "landmark" for window in windows.values()}) > 1:
+        raise _apart("LANDMARK and other windows")
+
+
+def _apart(what: str) -> MillpondError:
+    hint = "Create a view for each, and join the views."
+    return refused(f"{what} in one query are not supported", None, hint=hint)
+
+
 def check_no_session(tree: exp.Expr) -> None:
     """Raises for a function of the session: a view is read by many sessions, and its answer is kept."""
     for node in tree.find_all(exp.Anonymous):
@@ -91,7 +120,7 @@ def check_grouping(select: exp.Expr, *, kept: bool) -> None:
     """Raises what is wrong below a SELECT that groups a stream; `kept` tells a view from a query that is run once."""
     _check_input(select, kept=kept)
     group, calls = select.args.get("group"), aggregate_calls(select)
-    keys = select.expressions if group is None and not calls else []
+    keys = without_bounds([output.this for output in select.expressions]) if group is None and not calls else []
     for node in [*([group] if group else []), *calls, *keys]:
         _check_expression(node, raw_stream(raw_items(select)[0]).name, kept=kept)
 
@@ -125,9 +154,6 @@ def _check_input(select: exp.Expr, *, kept: bool) -> None:
     check_one_stream(select)
     item = raw_items(select)[0]
     check_joins(select.args["from_"].this, select.args.get("joins") or [])
-    if isinstance(item, exp.Table) and stream_of(item) is None:
-        window = item.this.name.upper()
-        raise refused(f"{window} is not supported in a continuous view yet", select, hint=None)
     stream = raw_stream(item)
     for condition in [select.args.get("where"), *_conditions(select)]:
         if condition is not None:
@@ -199,6 +225,10 @@ def _check_expression(node: exp.Expr, stream: str, *, kept: bool) -> None:
     """Raises what may not stand below the grouping: other streams and, in a view, what differs by the moment."""
     for table in node.find_all(exp.Table):
         _check_relation(table, stream, kept=kept)
+    bound = bounds_below(node)
+    if bound is not None:
+        message = f'{bound.name} below the grouping of the stream "{stream}" is not supported'
+        raise refused(message, node, hint="Use it above the grouping: it is the same for all rows of a window.")
     for part in node.walk() if kept else ():
         function = note_of(part).function
         if function is None:

@@ -3,7 +3,8 @@
 The algorithm, a few passes over the bound tree:
 
 1. Unfold CTEs that mention a stream: each use becomes its own occurrence (`ctes`).
-2. Group the streams that EXISTS and IN look into by what they are looked up with (`semi_joins`).
+2. Group the streams that EXISTS and IN look into by what they are looked up with (`semi_joins`), and move the bounds of
+   windows, which are constants, above the groupings (`window_bounds`).
 3. Drop ORDER BY without LIMIT at the top and below groupings, where it means nothing, with a notice (`rows`).
 4. Walk the tree from the top. A SELECT whose FROM delivers rows of an ungrouped stream must group them: by GROUP BY, by
    DISTINCT or by aggregates. If it does not, the query is refused.
@@ -39,9 +40,10 @@ from millpond.plan.ctes import prune, unfold_streams
 from millpond.plan.extract import extract
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StaticPipeline
 from millpond.plan.rows import drop_orders
-from millpond.plan.rules import check_no_session, ungrouped
+from millpond.plan.rules import check_no_session, check_windows, ungrouped
 from millpond.plan.semi_joins import group_semi_joins
 from millpond.plan.trees import is_grouping, is_raw, mentions_stream, raw_items
+from millpond.plan.window_bounds import lift_bounds
 from millpond.relation import Relation
 from millpond.sql.bind import BoundQuery, RelationRef
 from millpond.sql.from_clause import relations_of
@@ -59,7 +61,7 @@ def split(bound: BoundQuery, *, kept: bool = True) -> SplitPlan:
         raise MillpondError(SqlState.WRONG_OBJECT_TYPE, "the query reads no stream, so there is nothing to split")
     if kept:
         check_no_session(bound.tree)
-    tree = group_semi_joins(unfold_streams(bound.tree))
+    tree = lift_bounds(group_semi_joins(unfold_streams(bound.tree)))
     notices = drop_orders(tree, kept=kept)
     cutter = _Cutter(kept=kept)
     tree = cutter.cut(tree)
@@ -70,7 +72,9 @@ def split(bound: BoundQuery, *, kept: bool = True) -> SplitPlan:
     below += [table for static in cutter.statics for table in static.tables]
     pinned = [one for one in _distinct(below) if one.schema != STATE_SCHEMA]
     live = [one for one in _distinct(_relations(tree)) if one.schema != STATE_SCHEMA and one not in pinned]
-    return SplitPlan(tuple(cutter.groupings), tuple(cutter.statics), upper, tuple(pinned), tuple(live), tuple(notices))
+    plan = SplitPlan(tuple(cutter.groupings), tuple(cutter.statics), upper, tuple(pinned), tuple(live), tuple(notices))
+    check_windows(plan.windows, kept=kept)
+    return plan
 
 
 class _Cutter:

@@ -122,6 +122,11 @@ class KeptState:
             alone = SharedGrouping({member_id: self.shared.members[member_id]}, self.shared.columns_made)
         self._frame(runner, alone.grouping, self.record.parts, {stream: chunk}).collect()
 
+    @property
+    def is_tidy(self) -> bool:
+        """Whether there is nothing to do in the background."""
+        return len(self.record.parts) < 2
+
     def compacted(self, runner: Runner) -> StateRecord | None:
         """The state with its parts merged into one, None if that is not worth it."""
         with self.lock:

@@ -75,7 +75,7 @@ class Maintainer:
     def compact(self) -> None:
         """Merge the parts of states that have many, while nothing else is to be done."""
         for state in list(self._states):
-            if len(state.record.parts) > 1 and not state.closed:
+            if not state.is_tidy and not state.closed:
                 with state.tick_lock:
                     record = state.compacted(self._runner)
                     if record is not None:

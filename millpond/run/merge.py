@@ -33,6 +33,10 @@ class KeptParts:
         return sum(part.rows for part in self.parts)
 
 
+Clip = Callable[[str], str]
+"""Takes some rows of a partial: Spark SQL in, and out."""
+
+
 class Texts:
     """Names for inputs, the same ones for each query of one owner, and so the texts that were printed with them.
 
@@ -66,7 +70,12 @@ class Merge:
         kept: KeptParts,
         chunks: Mapping[int, Chunk],
         statics: Statics,
+        clip: Clip | None = None,
+        *,
+        apart: bool = False,
     ) -> None:
+        """With `apart`, parts and partials are of panes and have groups several times; `clip` takes what is needed of
+        a partial."""
         self._buckets, self._texts, self._repeated = buckets, texts, repeated
         self._grouping, self._kept, self._statics = grouping, kept, statics
         self._chunks = [
@@ -74,13 +83,15 @@ class Merge:
         ]
         self._small = kept.rows + sum(chunk.rows for _, chunk in self._chunks) <= SMALL_ROWS_MAX
         self._inputs: dict[str, Input] = {}
+        self._clip, self._apart = clip, apart
 
     def query(self) -> QueryInput:
         """The merged state. One part, or one partial of a grouping with keys, is merged already."""
         sources = [self._partial(pipeline, chunk) for pipeline, chunk in self._chunks]
         if self._kept.parts or not sources:
             sources += self._kept_sources()
-        if len(sources) == 1 and len(self._kept.parts) < 2 and (self._kept.parts or self._grouping.keys):
+        single = len(sources) == 1 and len(self._kept.parts) < 2 and not self._apart
+        if single and (self._kept.parts or self._grouping.keys):
             return QueryInput(sources[0], self._inputs)
         union = " UNION ALL ".join(sources)
         together = f"SELECT /*+ COALESCE(1) */ * FROM ({union})" if self._small else union
@@ -98,7 +109,8 @@ class Merge:
             key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(given)
         }
         self._inputs.update({names[key]: one for key, one in given.items()})
-        return self._texts.text(pipeline, names)
+        text = self._texts.text(pipeline, names)
+        return text if self._clip is None else self._clip(text)
 
     def _kept_sources(self) -> list[str]:
         """The parts: those with buckets as they are, so that merging them needs no shuffle, and the others."""

@@ -9,6 +9,9 @@ import weakref
 from collections.abc import Mapping
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from millpond.run.new_tuples import NewTuples
 from millpond.spark.runner import Frame, Input, Runner
 from millpond.stream import Chunk
@@ -30,6 +33,16 @@ class RepeatedQuery:
             link.unlink()
         for link_name, path in files.items():
             (folder / link_name).symlink_to(path)
+        return str(folder)
+
+    def file(self, name: str, rows: pa.Table) -> str:
+        """A folder with rows in a file, in place of those that it held before."""
+        folder = self._directory / name
+        folder.mkdir(parents=True, exist_ok=True)
+        old = list(folder.iterdir())
+        pq.write_table(rows, folder / f"{uuid.uuid4().hex}.parquet", compression="none", store_decimal_as_integer=True)
+        for path in old:
+            path.unlink()
         return str(folder)
 
     def new_tuples(self, name: str, chunk: Chunk) -> NewTuples:

@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from millpond.run.statics import Statics
 from millpond.spark.runner import Input, QueryInput, Runner, changeable
 from millpond.state.records import StateRecord, ViewRecord
 from millpond.stream import Chunk, StreamRelation
+from millpond.stream_window import moment
 
 READ_ALONG_FILES = 6
 READ_ALONG_ROWS = 20_000
@@ -49,11 +51,15 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class Seen:
     """What a read works on, in place until it is over: a version of each state, and the tuples after it."""
 
     records: Mapping[str, StateRecord]
     chunks: Mapping[str, Mapping[int, Chunk]]
+
+    def read_along(self) -> list[tuple[int, int]]:
+        """Streams of which the read took something along, and from which tuple on."""
+        return [(oid, chunk.first) for by_stream in self.chunks.values() for oid, chunk in by_stream.items()]
 
     def much_read_along(self) -> list[tuple[int, int]]:
         """Streams of which the read took along so much that it made a difference, and from which tuple on."""
@@ -123,7 +129,7 @@ class ContinuousView:
                 raise self.error
             ends = {oid: int(stream.stats().end_tid) for oid, stream in self.streams.items()}
             last = self._answer
-            if last is not None and last.token == (ends, token):
+            if last is not None and last.token == (ends, token) and not self.plan.reads_clock:
                 return last
             with ExitStack() as held:
                 ends, seen = self._hold(held)
@@ -142,7 +148,7 @@ class ContinuousView:
             return None
         return last
 
-    def _hold(self, held: ExitStack) -> tuple[dict[int, int], _Seen]:
+    def _hold(self, held: ExitStack) -> tuple[dict[int, int], Seen]:
         """All states as they are at one moment, and the tuples that have arrived since: together one point in time."""
         with ExitStack() as locked:
             for state in sorted(self.states.values(), key=lambda one: one.oid):
@@ -160,17 +166,35 @@ class ContinuousView:
                 }
                 for name, record in records.items()
             }
-        return ends, _Seen(records, chunks)
+        return ends, Seen(records, chunks)
 
-    def _computed(self, runner: Runner, tag: str, live: Mapping[str, Input], seen: _Seen) -> pa.Table:
+    def _computed(self, runner: Runner, tag: str, live: Mapping[str, Input], seen: Seen) -> pa.Table:
         states = {grouping.key: self._merged(runner, grouping.name, seen) for grouping in self.plan.groupings}
+        return self._run_upper(runner, tag, live, states)
+
+    def _run_upper(
+        self, runner: Runner, tag: str, live: Mapping[str, Input], states: Mapping[str, QueryInput]
+    ) -> pa.Table:
         given: dict[str, Input] = {**self.statics.pinned, **live, **states}
         read = dict.fromkeys(reference.key for reference in self.plan.upper.relations)
         names = {key: self.texts.name("upper", place) for place, key in enumerate(read)}
         inputs = {name: changeable(given[key]) for key, name in names.items()}
-        return self.repeated.frame(runner, self.texts.text(self.plan.upper, names), inputs, tag).collect()
+        return self.repeated.frame(runner, self._upper_text(names), inputs, tag).collect()
 
-    def _merged(self, runner: Runner, name: str, seen: _Seen) -> QueryInput:
+    def _upper_text(self, names: Mapping[str, str]) -> str:
+        if not self.plan.has_constants:
+            return self.texts.text(self.plan.upper, names)
+        return self.plan.upper.to_spark(names, self._constant)
+
+    def _constant(self, name: str) -> datetime | date | str | int | None:
+        """What is constant during a read is that of the moment of the read."""
+        return self.now() if name == "now" else self.plan.upper.names.constant(name)
+
+    def now(self) -> datetime:
+        """The time by the clock of its streams."""
+        return moment(max(stream.now_us() for stream in self.streams.values()))
+
+    def _merged(self, runner: Runner, name: str, seen: Seen) -> QueryInput:
         member = self.members[name]
         parts = seen.records[name].parts
         kept = KeptParts(self.states[name].parts, parts, member.schema, member.keys, member.select)

@@ -17,13 +17,17 @@ from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.plan.pipelines import Grouping, SplitPlan
 from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
 from millpond.relation import Relation
+from millpond.run.axis import open_axis
 from millpond.run.kept import KeptState
 from millpond.run.maintainer import Maintainer
+from millpond.run.pane_state import PaneState
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
 from millpond.run.waited_ticks import WaitedTicks
+from millpond.run.windowed_view import Shows, WindowedView
 from millpond.spark.runner import Input, Runner
+from millpond.state.pane_tree import PaneTree
 from millpond.state.parts import PartStore
 from millpond.state.records import Failure, Link, StateRecord, ViewRecord
 from millpond.streams import StreamStore
@@ -48,6 +52,11 @@ class ViewPlan:
     @property
     def streams(self) -> dict[int, Relation]:
         return streams_of(self.plan)
+
+    @property
+    def groupings(self) -> list[Grouping]:
+        """What is kept for it."""
+        return [grouping.kept for grouping in self.plan.groupings]
 
     def member_id(self, grouping: Grouping) -> MemberId:
         return self.relation.oid, grouping.name
@@ -88,7 +97,7 @@ class ViewStore:
             begins = {oid: self._begin(made, stream, starts.get(oid)) for oid, stream in made.streams.items()}
             states: dict[str, KeptState] = {}
             members: dict[str, Member] = {}
-            for grouping in made.plan.groupings:
+            for grouping in made.groupings:
                 state = states[grouping.name] = self._state_for(made, grouping, begins)
                 members[grouping.name] = state.join(made.member_id(grouping), grouping, since(grouping, begins))
             links = {name: Link(states[name].oid, dict(one.names), one.presence) for name, one in members.items()}
@@ -119,7 +128,7 @@ class ViewStore:
             return start
         joinable = [
             state
-            for grouping in made.plan.groupings
+            for grouping in made.groupings
             for state in self._accepting(made, grouping)
             if stream.oid in state.record.offsets
         ]
@@ -140,18 +149,30 @@ class ViewStore:
         for state in self._accepting(made, grouping):
             if state.record.offsets == offsets:
                 return state
-        return self._open_state(self._catalog.new_oid(), StateRecord(offsets), made, own)
+        return self._open_state(self._catalog.new_oid(), StateRecord(offsets), made, grouping)
 
-    def _open_state(self, oid: int, record: StateRecord, made: ViewPlan, streams: Mapping[int, Relation]) -> KeptState:
+    def _open_state(self, oid: int, record: StateRecord, made: ViewPlan, grouping: Grouping) -> KeptState:
+        streams = {line.stream.oid: line.stream for line in grouping.pipelines}
         followers = {one: self._streams.get(streams[one]).follow(offset) for one, offset in record.offsets.items()}
         parts = PartStore(self._directory / str(oid))
         parts.remove_orphans(record.names())
         shared, repeated = SharedGrouping({}, record.columns_made), RepeatedQuery(self._scratch)
-        state = KeptState(oid, shared, record, made.statics, parts, followers, repeated)
+        given = (oid, shared, record, made.statics, parts, followers, repeated)
+        state = KeptState(*given) if grouping.window is None else self._pane_state(PaneState(*given), grouping)
         with self._lock:
             self._states[oid] = state
         for stream in streams.values():
             self._maintainer(stream).add(state)
+        return state
+
+    def _pane_state(self, state: PaneState, grouping: Grouping) -> PaneState:
+        """A new state of windows, with the panes that it has on disk."""
+        state.axes = {
+            line.stream.oid: open_axis(self._streams.get(line.stream), line, state.record)
+            for line in grouping.pipelines
+        }
+        state.tree, state.merges = PaneTree(grouping.keys[-1].name), RepeatedQuery(self._scratch)
+        state.load()
         return state
 
     def _rejoin(self, made: ViewPlan, record: ViewRecord, records: Mapping[int, StateRecord]) -> None:
@@ -170,17 +191,21 @@ class ViewStore:
             grouping.name: states[grouping.name].rejoin(
                 made.member_id(grouping), grouping, since(grouping, begins), record.links[grouping.name]
             )
-            for grouping in made.plan.groupings
+            for grouping in made.groupings
         }
         self._add(made, replace(record, starts=starts), states, members)
 
     def _reopened(self, oid: int, records: Mapping[int, StateRecord], made: ViewPlan, name: str) -> KeptState:
         if oid in self._states:
             return self._states[oid]
-        (grouping,) = (one for one in made.plan.groupings if one.name == name)
+        (grouping,) = (one for one in made.groupings if one.name == name)
         streams = {line.stream.oid: line.stream for line in grouping.pipelines}
         offsets = {one: 0 if self._forgets(streams[one]) else offset for one, offset in records[oid].offsets.items()}
-        return self._open_state(oid, replace(records[oid], offsets=offsets), made, streams)
+        record = replace(records[oid], offsets=offsets)
+        if grouping.window is not None and grouping.window.by_rows and any(map(self._forgets, streams.values())):
+            # Its tuples are numbered anew, so that its windows are others.
+            record = replace(record, parts=(), axes={})
+        return self._open_state(oid, record, made, grouping)
 
     @staticmethod
     def _forgets(stream: Relation) -> bool:
@@ -197,7 +222,12 @@ class ViewStore:
     ) -> ContinuousView:
         streams = {oid: self._streams.get(stream) for oid, stream in made.streams.items()}
         repeated = RepeatedQuery(self._scratch)
-        view = ContinuousView(made.relation, made.plan, made.statics, record, states, members, streams, repeated, error)
+        kind: Callable[..., ContinuousView] = ContinuousView
+        if made.plan.windows:
+            kind = partial(
+                WindowedView, shows=Shows.of(made.relation.options, made.plan.windows), scratch=self._scratch
+            )
+        view = kind(made.relation, made.plan, made.statics, record, states, members, streams, repeated, error)
         view.ask_for_tick = self._ask_for_tick
         with self._lock:
             self._views[made.relation.oid] = view

@@ -19,6 +19,7 @@ from sqlglot import exp
 from millpond.errors import InternalError, MillpondError, SqlState, not_supported
 from millpond.relation import Column, Read, Relation
 from millpond.sql.coercion import assignment, resolve_unknown
+from millpond.sql.constants import Constants
 from millpond.sql.context import BoundColumns, Clause, Context
 from millpond.sql.expressions import RULES
 from millpond.sql.from_clause import relations_of
@@ -80,10 +81,14 @@ class BoundQuery:
         """Raise if what the query gives depends on who asks."""
         check_same_for_all(self.tree)
 
-    def to_spark(self, spark_names: Mapping[str, str]) -> str:
-        """Spark SQL with output columns c0, c1, ...; `spark_names` maps each relation's key to a temporary view."""
+    def to_spark(self, spark_names: Mapping[str, str], constants: Constants | None = None) -> str:
+        """Spark SQL with output columns c0, c1, ...; `spark_names` maps each relation's key to a temporary view.
+
+        `constants` are those of another moment than that of the binding.
+        """
         types = tuple(column.type for column in self.columns)
-        return query_text(self.tree, types, Translation(by_name(spark_names), self.names.constant, self.names.call))
+        values = constants or self.names.constant
+        return query_text(self.tree, types, Translation(by_name(spark_names), values, self.names.call))
 
 
 @dataclass(frozen=True)

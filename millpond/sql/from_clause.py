@@ -244,8 +244,7 @@ def _renamed(
         message = f'table "{alias}" has {len(shown)} columns available but {len(names)} columns specified'
         raise error(SqlState.INVALID_COLUMN_REFERENCE, message, node)
     renamed = [
-        ScopeColumn(names[place], column.type, column.source) if place < len(names) else column
-        for place, column in enumerate(shown)
+        replace(column, name=names[place]) if place < len(names) else column for place, column in enumerate(shown)
     ]
     return (*renamed, *(column for column in columns if column.hidden))
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.relation import Relation
 from millpond.sql.sql_types import to_data_type
+from millpond.stream_window import StreamWindow
 from millpond.types import BOOLEAN, SqlType
 
 if TYPE_CHECKING:
@@ -26,12 +27,13 @@ _KEY = "millpond"
 
 @dataclass(frozen=True)
 class Note:
-    """The meaning of a bound node. Copies of the tree share it: it never changes."""
+    """The meaning of a bound node. It never changes: copies of the tree share it."""
 
     type: SqlType | None = None
     function: Function | None = None
     overload: Overload | None = None
     relation: Relation | None = None
+    window: StreamWindow | None = None
     levels_up: int = 0
 
     def __deepcopy__(self, memo: object) -> Note:

@@ -58,12 +58,16 @@ class NamesAsCreated:
 
 @dataclass(frozen=True)
 class ScopeColumn:
-    """A column of a FROM item: its name in this scope, and the name under which the item delivers it."""
+    """A column of a FROM item: its name in this scope, and the name under which the item delivers it.
+
+    What has one value for all rows is a `constant` in its place.
+    """
 
     name: str
     type: SqlType
     source: str
     hidden: bool = False
+    constant: exp.Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,10 @@ class FromItem:
     columns: tuple[ScopeColumn, ...]
     relation: Relation | None = None
 
-    def reference(self, column: ScopeColumn) -> exp.Column:
+    def reference(self, column: ScopeColumn) -> exp.Expr:
         """A bound reference to one of its columns."""
+        if column.constant is not None:
+            return column.constant.copy()
         node = exp.Column(this=identifier(column.source), table=identifier(self.alias))
         return annotate(node, type=column.type, relation=self.relation)
 
@@ -138,7 +144,7 @@ class Scope:
         self.items.append(item)
         return [VisibleColumn(column.name, item.reference(column), column.hidden) for column in item.columns]
 
-    def arrival(self) -> exp.Column | None:
+    def arrival(self) -> exp.Expr | None:
         """The order in which rows came: the tid of the stream in FROM, if there is exactly one."""
         streams = [item for item in self.items if item.relation is not None and item.relation.kind == "stream"]
         if len(streams) != 1:

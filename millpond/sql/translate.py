@@ -17,12 +17,11 @@ from millpond.sql import spark_expressions, spark_queries
 from millpond.sql.casts import plain_cast, rewrite_cast, spark_type
 from millpond.sql.constants import Constants, put_constants
 from millpond.sql.empty_totals import empty_total
-from millpond.sql.nodes import annotate, identifier, note_of, type_of
+from millpond.sql.nodes import annotate, identifier, note_of, position_of, type_of
 from millpond.sql.session_functions import Calls, put_session_calls
 from millpond.sql.spark_calls import rewrite_call
 from millpond.sql.spark_groups import subqueries_above_groups
 from millpond.sql.spark_text import spark_text
-from millpond.sql.table_functions import WINDOWS
 from millpond.sql.templates import fill, rewrite
 from millpond.types import INTERVAL, SqlType
 
@@ -142,10 +141,11 @@ def _name_relation(translation: Translation, node: exp.Expr) -> exp.Expr:
     if not isinstance(node, exp.Table):
         return node
     if isinstance(node.this, exp.Anonymous):
-        if node.this.name in WINDOWS:
-            hint = "Use it in a view or a cycle query."
-            raise not_supported(f"{node.this.name.upper()} in an ordinary query", hint=hint)
         return node
+    window = note_of(node).window
+    if window is not None:
+        what = f"{window.kind.upper()} in a query that is not a view"
+        raise not_supported(what, hint="Create a view, or filter by time.", position=position_of(node))
     spark_name = translation.relations(node) if note_of(node).relation is not None else _cte_name(node.name)
     made = exp.Table(this=identifier(spark_name), alias=node.args.get("alias"))
     return annotate(made, relation=note_of(node).relation)

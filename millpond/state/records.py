@@ -24,16 +24,27 @@ class Part:
 
 
 @dataclass(frozen=True)
+class SavedAxis:
+    """How far the rows of a stream reach on the axis of its windows, and up to where these were taken for complete."""
+
+    low: int
+    high: int
+    reached: int | None
+
+
+@dataclass(frozen=True)
 class StateRecord:
     """One committed version of a state: where each stream (by oid) will be read next, and the parts, oldest first.
 
     `columns_made` is how many columns the state has ever had, `taken` how many tuples it has taken of each stream.
+    `axes` are those of windows.
     """
 
     offsets: dict[int, int]
     parts: tuple[Part, ...] = ()
     columns_made: int = 0
     taken: dict[int, int] = field(default_factory=dict)
+    axes: dict[int, SavedAxis | None] = field(default_factory=dict)
 
     def advanced(self, stream: int, offset: int, parts: tuple[Part, ...]) -> StateRecord:
         """The state after a chunk that ended at `offset`."""
@@ -56,13 +67,14 @@ class StateRecord:
     def loads(cls, text: str) -> StateRecord:
         """The record that `dumps` wrote.
 
-        >>> record = StateRecord({7: 3}, (Part("a", 1, 2),), 1, {7: 3})
+        >>> record = StateRecord({7: 3}, (Part("a", 1, 2),), 1, {7: 3}, {7: SavedAxis(1, 2, None)})
         >>> StateRecord.loads(record.dumps()) == record
         True
         """
         stored = json.loads(text)
         parts = tuple(Part(**part) for part in stored["parts"])
-        return cls(_by_oid(stored["offsets"]), parts, stored["columns_made"], _by_oid(stored["taken"]))
+        saved = {oid: None if one is None else SavedAxis(**one) for oid, one in _by_oid(stored.get("axes", {})).items()}
+        return cls(_by_oid(stored["offsets"]), parts, stored["columns_made"], _by_oid(stored["taken"]), saved)
 
 
 @dataclass(frozen=True)

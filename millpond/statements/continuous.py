@@ -39,12 +39,26 @@ QUOTIENT_SCALE = 16
 """Numerics with so many decimals, or more, come from a division or a root."""
 
 
+OPTIONS = {
+    "backfill": Setting("backfill", False, "boolean", "Starts with the tuples that the stream holds."),
+    "freshness": Setting("freshness", 0, "ms", "How old an answer may be."),
+}
+"""What WITH may say of any continuous view."""
+
+WINDOW_OPTIONS = {
+    "retain": Setting("retain", 1, "windows", "Complete windows that the view shows.", minimum=1),
+    "max_age": Setting("max_age", 0, "ms", "The same by age: windows that begin within it.", minimum=1),
+    "early": Setting("early", False, "boolean", "Shows the open window too, as it is so far."),
+}
+"""What WITH may say of one over windows besides."""
+
+
 def create(execution: Execution, statement: CreateView, bound: BoundQuery, columns: tuple[Column, ...]) -> None:
     """CREATE [OR REPLACE] VIEW on a stream: it sees the tuples that arrive after its creation, or all that are held."""
     bound.check_same_for_all()
     plan = split(bound)
     execution.notices += [Notice(text) for text in plan.notices]
-    options = checked_options(statement.options)
+    options = checked_options(statement.options, plan)
     relation = Relation(
         execution.services.catalog.new_oid(),
         statement.name.name,
@@ -148,12 +162,13 @@ def verify(execution: Execution, statement: VerifyView) -> Result:
     return result
 
 
-def checked_options(options: Mapping[str, str]) -> dict[str, str]:
+def checked_options(options: Mapping[str, str], plan: SplitPlan) -> dict[str, str]:
     """The WITH options of a view, each known and valid."""
-    known = {
-        "backfill": Setting("backfill", False, "boolean", "Starts with the tuples that the stream holds."),
-        "freshness": Setting("freshness", 0, "ms", "How old an answer may be."),
-    }
+    known = dict(OPTIONS)
+    if plan.windows:
+        known |= WINDOW_OPTIONS
+        if any(window.by_rows for window in plan.windows.values()):
+            del known["max_age"]
     checked = {}
     for name, given in options.items():
         if name not in known:

@@ -289,7 +289,7 @@ class Execution:
         self.check_reads(read.bound)
         view = self.services.views.get(read.view)
         answer = view.recent_answer(self._freshness_s(read.view))
-        if answer is None and (view.plan.live or view.error is not None):
+        if answer is None and (view.plan.live or view.plan.is_momentary or view.error is not None):
             return None
         if awaited is None or awaited.view is not view:
             awaited = AwaitedAnswer.of(view)

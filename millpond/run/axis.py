@@ -1,0 +1,133 @@
+"""Where the rows of a stream are on the axis of its windows: how far it reaches, and what arrived where.
+
+Nothing is read but one column of each tuple, once; a view asks which of its windows are complete, and which have
+changed since it computed them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from millpond.plan.pipelines import StreamPipeline
+from millpond.relation import ARRIVAL_TIMESTAMP, TID
+from millpond.state.records import SavedAxis, StateRecord
+from millpond.stream import Chunk, StreamRelation
+from millpond.values.arrays import pc
+
+REMEMBERED = 256
+"""Arrivals that are told apart. What is asked about older ones gets the answer that costs a computation too many."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The lowest and the highest place of some rows on the axis."""
+
+    low: int
+    high: int
+
+    def and_(self, other: Span | None) -> Span:
+        return self if other is None else Span(min(self.low, other.low), max(self.high, other.high))
+
+
+@dataclass(frozen=True)
+class _Arrival:
+    first: int
+    end: int
+    span: Span | None
+
+
+@dataclass
+class Axis:
+    """The axis of one stream and column, known up to the tuple `end`; `delay_us` is how late an event may be."""
+
+    stream: StreamRelation
+    column: str
+    delay_us: int
+    idle_us: int | None
+    end: int
+    span: Span | None = None
+    reached: int | None = None
+    _arrivals: deque[_Arrival] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+
+    @property
+    def saved(self) -> SavedAxis | None:
+        """What has to survive a restart."""
+        return None if self.span is None else SavedAxis(self.span.low, self.span.high, self.reached)
+
+    def advance(self, end: int) -> None:
+        """Look at the tuples up to `end`."""
+        if end <= self.end:
+            return
+        with self.stream.hold(self.end, end) as chunk:
+            span = span_of(chunk, self.column)
+        self._arrivals.append(_Arrival(self.end, end, span))
+        self.end = end
+        if span is not None:
+            self.span = span.and_(self.span)
+
+    def position(self) -> int | None:
+        """Up to where the axis is complete: the tid to come, the time, or the newest event less what may be late. None
+        before the first row."""
+        if self.column == TID.name:
+            return self.end
+        if self.span is None:
+            return None
+        if self.column == ARRIVAL_TIMESTAMP.name:
+            return self.stream.now_us()
+        self.reached = max(self._event_position(self.span), self.span.low if self.reached is None else self.reached)
+        return self.reached
+
+    def newest(self) -> int | None:
+        """The place that the stream has reached, complete or not."""
+        if self.column == TID.name:
+            return self.end - 1 if self.end else None
+        if self.column == ARRIVAL_TIMESTAMP.name and self.span is not None:
+            return self.stream.now_us()
+        return None if self.span is None else self.span.high
+
+    def _event_position(self, span: Span) -> int:
+        """An idle stream does not hold windows open: time goes on by the clock."""
+        quiet_us = self.stream.now_us() - self.stream.stats().last_arrival_us
+        if self.idle_us is not None and quiet_us >= self.idle_us:
+            return span.high + quiet_us
+        return span.high - self.delay_us
+
+    def span_since(self, end: int) -> Span | None:
+        """Where the tuples after `end` are, or more; None if none has a place."""
+        newer = [one for one in self._arrivals if one.end > end]
+        found = self.span if newer and newer[0].first > end else None
+        for one in newer:
+            found = found if one.span is None else one.span.and_(found)
+        return found
+
+    def changed_since(self, end: int, low: int, high: int) -> bool:
+        """Whether tuples after `end` are in [low, high)."""
+        newer = [one for one in self._arrivals if one.end > end]
+        spans = [self.span] if newer and newer[0].first > end else [one.span for one in newer]
+        return any(one is not None and one.low < high and one.high >= low for one in spans)
+
+
+def open_axis(stream: StreamRelation, pipeline: StreamPipeline, record: StateRecord) -> Axis:
+    """The axis of a pipeline's window, known as far as its state has taken the stream."""
+    assert pipeline.window is not None
+    oid, options, column = pipeline.stream.oid, pipeline.stream.options, pipeline.window.column
+    is_event = column == options.get("timestamp")
+    delay_us = int(options.get("watermark", 0)) * 1000 if is_event else 0
+    idle_us = int(options["idle"]) * 1000 if is_event and "idle" in options else None
+    saved = record.axes.get(oid)
+    span = None if saved is None else Span(saved.low, saved.high)
+    return Axis(stream, column, delay_us, idle_us, record.offsets[oid], span, None if saved is None else saved.reached)
+
+
+def span_of(chunk: Chunk, column: str) -> Span | None:
+    """Where the rows of a chunk are; None if none has a place."""
+    if column == TID.name:
+        return Span(chunk.first, chunk.end - 1)
+    places = chunk.read([column]).column(0)
+    if pa.types.is_date(places.type):
+        places = places.cast(pa.timestamp("us"))
+    extent = pc.min_max(places.cast(pa.int64())).as_py()
+    return None if extent["min"] is None else Span(extent["min"], extent["max"])

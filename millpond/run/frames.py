@@ -1,0 +1,64 @@
+"""Which windows a view shows: the newest complete ones, as far as they are retained, and the one that is open.
+
+A query over several windows is evaluated at the ends of those that slide most often, each time with the newest complete
+window of each stream. Windows of rows of different streams have no common axis: they go together by their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from millpond.stream_window import StreamWindow
+
+Frame = Mapping[str, int]
+"""One evaluation of a query: the number of the window of each of its groupings."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far the stream of a grouping is: complete up to `position`, begun up to `newest`, with rows from `low` on."""
+
+    stream: int
+    position: int
+    newest: int
+    low: int
+
+
+def frames(
+    windows: Mapping[str, StreamWindow], reaches: Mapping[str, Reach | None], retain: int, *, early: bool
+) -> list[Frame]:
+    """The evaluations that a view shows, oldest first; none before each of its streams has rows."""
+    known = {name: reach for name, reach in reaches.items() if reach is not None}
+    if len(known) < len(windows):
+        return []
+    if all(window.kind == "landmark" for window in windows.values()):
+        return [{name: window.newest_open(known[name].newest) for name, window in windows.items()}]
+    by_number = len({reach.stream for reach in known.values()}) > 1 and any(one.by_rows for one in windows.values())
+    driver = min(windows, key=lambda name: windows[name].slide)
+    if by_number:
+        newest = min(window.newest_complete(known[name].position) for name, window in windows.items())
+    else:
+        newest = windows[driver].newest_complete(min(reach.position for reach in known.values()))
+    first = max(_first(windows[name], known[name]) for name in (windows if by_number else [driver]))
+    last = newest + 1 if early and _has_begun(windows[driver], known[driver], newest + 1) else newest
+    numbers = range(max(first, newest - retain + 1), last + 1)
+    return [_frame(windows, driver, number, by_number=by_number) for number in numbers]
+
+
+def _first(window: StreamWindow, reach: Reach) -> int:
+    """The first window that has rows; of rows, the first that has all of them."""
+    if window.by_rows:
+        return -(-reach.low // window.slide)
+    return (reach.low - window.size) // window.slide + 1
+
+
+def _has_begun(window: StreamWindow, reach: Reach, number: int) -> bool:
+    return window.bounds(number)[0] <= reach.newest
+
+
+def _frame(windows: Mapping[str, StreamWindow], driver: str, number: int, *, by_number: bool) -> Frame:
+    end = windows[driver].bounds(number)[1]
+    return {
+        name: number if by_number or name == driver else window.newest_complete(end) for name, window in windows.items()
+    }

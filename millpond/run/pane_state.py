@@ -1,0 +1,154 @@
+"""The state of windows: partials of each pane, of which views merge those that their windows have.
+
+A tick adds the partials of its chunk, in memory and as a part on disk. Panes that no window needs any more are
+forgotten; parts that are nothing but the past are written anew without it. So memory holds partials, not rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from millpond.plan.pipelines import Grouping
+from millpond.plan.shared import MemberId
+from millpond.run.axis import Axis
+from millpond.run.kept import KeptState
+from millpond.run.repeated_query import RepeatedQuery
+from millpond.spark.runner import Runner, StateInput
+from millpond.state.pane_tree import FANOUT, Block, PaneTree, labelled, split_by, together
+from millpond.state.records import StateRecord
+from millpond.stream import Chunk
+from millpond.values.arrays import pc
+
+PARTS_MAX = 32
+"""Parts of the newest ticks; with more of them, all are written as one."""
+
+_LEVELS = 64
+"""Labels of blocks have room for so many levels."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a view needs of a state: panes from `first` on, for windows of `panes` each; those before `closed` are
+    complete."""
+
+    first: int
+    closed: int
+    panes: int
+
+
+@dataclass
+class PaneState(KeptState):
+    """A state whose last key is the pane. `axes` are those of its streams, `needs` asks each view what it needs."""
+
+    axes: Mapping[int, Axis] = field(default_factory=dict)
+    tree: PaneTree = field(default_factory=lambda: PaneTree(""))
+    merges: RepeatedQuery | None = None
+    needs: dict[MemberId, Callable[[], Need | None]] = field(default_factory=dict)
+    late_rows: int = 0
+    _absorbed: pa.Table | None = None
+    _tidy: bool = False
+
+    def load(self) -> None:
+        """Take up the panes that are on disk."""
+        for path in self.parts.paths(self.record.parts):
+            self.tree.add(pq.read_table(path))
+
+    def leave(self, member_id: MemberId) -> bool:
+        with self.lock:
+            self.needs.pop(member_id, None)
+            return super().leave(member_id)
+
+    # -- the insert half -----------------------------------------------------------------------------------
+
+    def absorb(self, runner: Runner, stream: int, chunk: Chunk) -> StateRecord:
+        """The state with the partials of a chunk; panes that are no longer needed are left out, and counted."""
+        started = time.perf_counter()
+        with self.lock:
+            grouping, record = self.shared.grouping, self.record
+            self.axes[stream].advance(chunk.end)
+            needed = self._needed()
+        rows = self._frame(runner, grouping, (), {stream: chunk}).collect()
+        self._absorbed = rows if needed is None else rows.filter(pc.field(grouping.keys[-1].name) >= needed.first)
+        self.late_rows += self._row_count(rows) - self._row_count(self._absorbed)
+        parts = (*record.parts, self.parts.write(self._absorbed)) if self._absorbed.num_rows else record.parts
+        self.costs.add(started)
+        axes = {oid: axis.saved for oid, axis in self.axes.items()}
+        return replace(record.advanced(stream, chunk.end, parts), axes=axes)
+
+    def show(self, record: StateRecord) -> None:
+        with self.lock:
+            super().show(record)
+            if self._absorbed is not None:
+                self.tree.add(self._absorbed)
+                self._absorbed = None
+            needed = self._needed()
+            if needed is not None:
+                self.tree.expire(needed.first)
+            self._tidy = False
+
+    def _needed(self) -> Need | None:
+        """What all views need; None if one cannot say yet."""
+        needs = [need() for need in self.needs.values()]
+        known = [need for need in needs if need is not None]
+        if not known or len(known) < len(needs):
+            return None
+        return Need(min(one.first for one in known), min(one.closed for one in known), max(one.panes for one in known))
+
+    def _row_count(self, partials: pa.Table) -> int:
+        """How many rows of the stream partials stand for, by the view that wants most of them."""
+        counted = {member.presence for member in self.shared.members.values()} & set(partials.column_names)
+        return max((pc.sum(partials.column(name)).as_py() or 0 for name in counted), default=0)
+
+    # -- in the background ---------------------------------------------------------------------------------
+
+    @property
+    def is_tidy(self) -> bool:
+        return self._tidy
+
+    def compacted(self, runner: Runner) -> StateRecord | None:
+        """Merge panes into blocks, in memory; and write the parts as one when they are many or mostly of the past."""
+        with self.lock:
+            grouping, needed = self.shared.grouping, self._needed()
+            blocks = {} if needed is None else self.tree.unmerged(needed.closed, needed.panes)
+        if blocks:
+            merged = self._merged_blocks(runner, grouping, blocks)
+            with self.lock:
+                self.tree.put(merged)
+        else:
+            self._tidy = True
+        return self._with_one_part()
+
+    def _with_one_part(self) -> StateRecord | None:
+        with self.lock:
+            record, rows = self.record, self.tree.rows
+            if len(record.parts) <= PARTS_MAX and record.rows <= 4 * max(rows, 1000):
+                return None
+            everything = self.tree.all()
+        return replace(record, parts=() if everything is None else (self.parts.write(everything),))
+
+    def _merged_blocks(
+        self, runner: Runner, grouping: Grouping, blocks: Mapping[Block, list[pa.Table]]
+    ) -> dict[Block, pa.Table]:
+        pane = grouping.keys[-1].name
+        rows = together([labelled(tables, pane, place * _LEVELS + level) for (level, place), tables in blocks.items()])
+        merged = self._merge_rows(runner, grouping, rows)
+        found = {}
+        for label, one in split_by(merged, pane):
+            place, level = divmod(label, _LEVELS)
+            found[level, place] = labelled([one], pane, place * FANOUT**level)
+        return found
+
+    def _merge_rows(self, runner: Runner, grouping: Grouping, rows: pa.Table) -> pa.Table:
+        """Rows of a state merged by Spark, which alone knows how all aggregates merge."""
+        if self.merges is None:
+            raise AssertionError("a state of windows was not opened")
+        scratch = self.merges.file("rows", rows)
+        schema = ", ".join(f"{column.name} {column.type}" for column in grouping.columns)
+        name = f"{self.tag.replace('-', '_')}_blocks"
+        inputs = {name: StateInput((scratch,), schema, single=True)}
+        return self.merges.frame(runner, grouping.merge_text(name), inputs, self.tag).collect()

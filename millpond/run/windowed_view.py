@@ -1,0 +1,261 @@
+"""A view over windows: the query evaluated once for each window that it shows, as if the window's rows were all.
+
+Each evaluation merges the panes of its windows, those that no tick has taken yet included, and runs the upper pipeline:
+one Spark job. What was computed of a window is kept until rows arrive that belong to it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+
+from millpond import interrupt
+from millpond.plan.pipelines import Grouping
+from millpond.relation import TID
+from millpond.run.axis import Axis
+from millpond.run.frames import Frame, Reach, frames
+from millpond.run.merge import KeptParts, Merge
+from millpond.run.pane_state import Need, PaneState
+from millpond.run.view import Answer, ContinuousView, Seen
+from millpond.spark.runner import Input, QueryInput, Runner
+from millpond.sql.constants import bound_key
+from millpond.sql.stream_windows import BOUNDS
+from millpond.state.pane_tree import together
+from millpond.state.parts import PartStore
+from millpond.stream import Chunk
+from millpond.stream_window import StreamWindow
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What was computed of a frame, from all tuples before `ends` and tables as `token` says."""
+
+    ends: Mapping[int, int]
+    token: object
+    rows: pa.Table
+
+
+@dataclass(frozen=True)
+class _Panes:
+    """The panes of a window: what is kept of them, and chunks that no tick has taken, which may have rows outside of
+    the panes that `clip` names."""
+
+    rows: pa.Table | None
+    chunks: Mapping[int, Chunk]
+    clip: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What a read found: up to where the streams are, the frames to show, and those of them to evaluate."""
+
+    ends: Mapping[int, int]
+    seen: Seen
+    shown: list[Frame]
+    wanted: Sequence[tuple[Frame, Mapping[str, _Panes]]]
+
+
+@dataclass(frozen=True)
+class Shows:
+    """The windows that a view shows: the last `retain` complete ones and, if `early`, the one that is open."""
+
+    retain: int = 1
+    early: bool = False
+
+    @classmethod
+    def of(cls, options: Mapping[str, str], windows: Mapping[str, StreamWindow]) -> Shows:
+        """What a view's options say. An age is as many windows as begin in it."""
+        retain = int(options.get("retain", 1))
+        if "max_age" in options:
+            retain = -(-int(options["max_age"]) * 1000 // min(window.slide for window in windows.values()))
+        return cls(retain, options.get("early") == "True")
+
+
+@dataclass
+class WindowedView(ContinuousView):
+    """A view over windows; `shows` says which of them are its rows."""
+
+    shows: Shows = Shows()
+    scratch: Path = field(default_factory=Path)
+    _results: dict[tuple[int, ...], _Result] = field(default_factory=dict)
+    _bounds: dict[str, datetime | int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._store = PartStore(self.scratch / f"windows-{self.relation.oid}", durable=False)
+        for name, state in self._pane_states().items():
+            state.needs[self.member_id(name)] = partial(self._need, name)
+
+    @property
+    def windows(self) -> Mapping[str, StreamWindow]:
+        return self.plan.windows
+
+    # -- which windows -----------------------------------------------------------------------------------------------
+
+    def shown(self) -> list[Frame]:
+        """The frames that the view shows by what it knows of its streams."""
+        reaches = {name: self._reach(name) for name in self.windows}
+        return frames(self.windows, reaches, self.shows.retain, early=self.shows.early)
+
+    def _reach(self, name: str) -> Reach | None:
+        """How far all streams of a grouping are."""
+        state = self._pane_states()[name]
+        found = [_reach(oid, axis, self.record.starts[oid] or 0) for oid, axis in state.axes.items()]
+        known = [one for one in found if one is not None]
+        if len(known) < len(found):
+            return None
+        low, newest = min(one.low for one in known), max(one.newest for one in known)
+        return Reach(known[0].stream, min(one.position for one in known), newest, low)
+
+    def _pane_states(self) -> dict[str, PaneState]:
+        return {name: state for name, state in self.states.items() if isinstance(state, PaneState)}
+
+    def _need(self, name: str) -> Need | None:
+        """What the oldest window that is shown, and all that come, need of a state."""
+        window, shown = self.windows[name], self.shown()
+        if not shown:
+            return None
+        first, _ = window.panes(shown[0][name])
+        _, last = window.panes(shown[-1][name])
+        return Need(first, last + 1, window.size // window.step)
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def answer(self, runner: Runner, tag: str, live: Mapping[str, Input], token: object) -> Answer:
+        """The results of all windows that the view shows now."""
+        with interrupt.holding(self.lock):
+            if self.error is not None:
+                raise self.error
+            with ExitStack() as held:
+                look = self._look(held, token)
+                last = self._answer
+                if last is not None and last.token == (look.ends, look.shown, token) and not look.wanted:
+                    return last
+                for frame, panes in look.wanted:
+                    started = time.perf_counter()
+                    rows = self._evaluated(runner, tag, live, look.seen, frame, panes, held)
+                    self._results[_key(frame)] = _Result(look.ends, token, rows)
+                    self.costs.add(started)
+            self._results = {_key(frame): self._results[_key(frame)] for frame in look.shown}
+            tables = [result.rows for result in self._results.values()]
+            rows = pa.concat_tables(tables) if tables else self._no_rows()
+            self._answer = Answer((look.ends, look.shown, token), rows, time.time(), look.ends)
+            for oid, offset in look.seen.read_along():
+                self.ask_for_tick(oid, offset)
+            return self._answer
+
+    def _look(self, held: ExitStack, token: object) -> _Look:
+        """All states at one moment, which windows to show then, and what has to be computed of them."""
+        with ExitStack() as locked:
+            for state in sorted(self.states.values(), key=lambda one: one.oid):
+                locked.enter_context(state.lock)
+            ends, seen = self._hold(held)
+            for state in self._pane_states().values():
+                for oid, axis in state.axes.items():
+                    axis.advance(ends[oid])
+            shown = self.shown()
+            stale = [frame for frame in shown if not self._is_current(frame, ends, token)]
+            wanted = [(frame, {name: self._panes(name, frame, seen, held) for name in self.windows}) for frame in stale]
+        return _Look(ends, seen, shown, wanted)
+
+    def _is_current(self, frame: Frame, ends: Mapping[int, int], token: object) -> bool:
+        """Whether nothing arrived, since the result of a frame was computed, that it should have."""
+        result = self._results.get(_key(frame))
+        if result is None or result.token != token or self.plan.reads_clock:
+            return False
+        for name, state in self.states.items():
+            if not isinstance(state, PaneState):
+                if any(result.ends[oid] != ends[oid] for oid in state.record.offsets):
+                    return False
+            elif any(
+                axis.changed_since(result.ends[oid], *self.windows[name].bounds(frame[name]))
+                for oid, axis in state.axes.items()
+            ):
+                return False
+        return True
+
+    def _panes(self, name: str, frame: Frame, seen: Seen, held: ExitStack) -> _Panes:
+        window, state = self.windows[name], self._pane_states()[name]
+        (start, end), (first, last) = window.bounds(frame[name]), window.panes(frame[name])
+        tables = state.tree.cover(first, last)
+        clipped, chunks = False, {}
+        for oid, chunk in seen.chunks[name].items():
+            axis = state.axes[oid]
+            if axis.changed_since(chunk.first, start, end):
+                if window.by_rows:
+                    chunk = held.enter_context(self.streams[oid].hold(max(chunk.first, start), min(chunk.end, end)))
+                else:
+                    span = axis.span_since(chunk.first)
+                    clipped = clipped or (span is not None and not start <= span.low <= span.high < end)
+                chunks[oid] = chunk
+        return _Panes(together(tables) if tables else None, chunks, (first, last) if clipped else None)
+
+    def _evaluated(
+        self,
+        runner: Runner,
+        tag: str,
+        live: Mapping[str, Input],
+        seen: Seen,
+        frame: Frame,
+        panes: Mapping[str, _Panes],
+        held: ExitStack,
+    ) -> pa.Table:
+        for name, number in frame.items():
+            window = self.windows[name]
+            for bound, place in zip(BOUNDS, window.bounds(number), strict=True):
+                self._bounds[bound_key(bound, window.alias)] = window.value(place)
+        states = {
+            one.key: self._merged_panes(runner, one, panes[one.name], held)
+            if one.name in panes
+            else self._merged(runner, one.name, seen)
+            for one in self.plan.groupings
+        }
+        return self._run_upper(runner, tag, live, states)
+
+    def _merged_panes(self, runner: Runner, grouping: Grouping, panes: _Panes, held: ExitStack) -> QueryInput:
+        """The panes of a window as the state that the upper pipeline reads: groups of all of them, each once."""
+        member = self.members[grouping.name]
+        columns = ", ".join(column.name for column in grouping.columns) or "1"
+        parts = [] if panes.rows is None else [self._store.write(panes.rows)]
+        held.callback(self._store.remove, [part.name for part in parts])
+
+        def select(source: str) -> str:
+            return f"SELECT {columns} FROM ({member.select(source)})"
+
+        def clip(text: str) -> str:
+            if panes.clip is None:
+                return text
+            pane, (first, last) = grouping.kept.keys[-1].name, panes.clip
+            return f"SELECT {columns} FROM ({text}) WHERE {pane} BETWEEN {first} AND {last}"
+
+        kept = KeptParts(self._store, parts, member.schema, member.keys, select)
+        read = grouping if panes.clip is None else replace(grouping, pipelines=grouping.kept.pipelines)
+        given = (read, kept, panes.chunks, self.statics, clip)
+        return Merge(runner.buckets, self.texts, self.repeated, *given, apart=True).query()
+
+    def _constant(self, name: str) -> datetime | date | str | int | None:
+        return self._bounds[name] if name in self._bounds else super()._constant(name)
+
+    def _no_rows(self) -> pa.Table:
+        types = [column.type.arrow for column in self.relation.columns]
+        return pa.table({f"c{place}": pa.array([], kind) for place, kind in enumerate(types)})
+
+
+def _key(frame: Frame) -> tuple[int, ...]:
+    return tuple(frame.values())
+
+
+def _reach(stream: int, axis: Axis, start: int) -> Reach | None:
+    """How far one stream is; a view sees rows from the tuple `start` on."""
+    position, newest = axis.position(), axis.newest()
+    if position is None or newest is None:
+        return None
+    low = start if axis.column == TID.name else axis.span.low if axis.span is not None else position
+    return Reach(stream, position, newest, low)

@@ -1,0 +1,187 @@
+"""Binding of windows over a stream: TUMBLE, HOP and LANDMARK in FROM.
+
+A window becomes the stream it stands on, which keeps the window in its note. `window_start` and `window_end` have one
+value for all rows of a window: they are bound as constants, not as columns, and so may stand beside aggregates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from millpond.errors import MillpondError, SqlState, not_supported
+from millpond.relation import ARRIVAL_TIMESTAMP, TID, Relation
+from millpond.sql.coercion import coerce
+from millpond.sql.context import FROM_FUNCTION, Context
+from millpond.sql.functions import Function
+from millpond.sql.literals import interval_parts
+from millpond.sql.nodes import annotate, cast, error, fold, identifier, note_of, position_of, type_of, typed
+from millpond.sql.scope import ScopeColumn
+from millpond.sql.sql_types import UNKNOWN
+from millpond.stream_window import StreamWindow, WindowKind
+from millpond.types import BIGINT, INTERVAL, TIMESTAMP, SqlType
+
+FindRelation = Callable[[str | None, str, exp.Expr], Relation]
+
+BOUNDS = {name: Function(name, "scalar", ()) for name in ("window_start", "window_end")}
+"""The constants of a window."""
+
+PANES_MAX = 100_000
+"""Basic windows of one window; a state has a row for each of them and each of its groups."""
+
+_DAY_US = 86_400_000_000
+_TIMES = ("date", "timestamp", "timestamptz")
+
+
+@dataclass(frozen=True)
+class _Call:
+    """How a window is written: what its sizes are called, and how many of them may be left out."""
+
+    sizes: tuple[str, ...]
+    optional: int = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.sizes)
+
+
+CALLS: dict[str, _Call] = {
+    "tumble": _Call(("size",)),
+    "hop": _Call(("slide", "size")),
+    "landmark": _Call(("reset",), optional=1),
+}
+
+
+def bind(
+    node: exp.Anonymous, name: WindowKind, context: Context, alias: str, find_relation: FindRelation
+) -> tuple[exp.Table, tuple[ScopeColumn, ...], Relation]:
+    """The stream under its window, with the stream's columns and the window's bounds."""
+    relation = _stream(node, name, find_relation)
+    column, arguments = _time_column(node.expressions[1:], relation)
+    call = CALLS[name]
+    if not call.count - call.optional <= len(arguments) <= call.count:
+        raise _wrong_call(node, name, call)
+    sizes = [_Size.of(argument, context) for argument in arguments]
+    if any(size.by_rows != sizes[0].by_rows for size in sizes):
+        message = f"the sizes of {name.upper()} must be all intervals or all numbers of rows"
+        raise error(SqlState.DATATYPE_MISMATCH, message, node)
+    by_rows = bool(sizes) and sizes[0].by_rows
+    if by_rows and column is not None:
+        raise error(SqlState.DATATYPE_MISMATCH, f"{name.upper()} over a time column needs intervals", node)
+    axis = relation.column(TID.name if by_rows else column or event_time(relation))
+    assert axis is not None, "every stream has both axes"
+    window = None
+    if sizes:
+        window = StreamWindow(name, alias, axis.name, by_rows, sizes[0].length, sizes[-1].length)
+        _check_panes(window, node)
+    table = exp.Table(this=identifier(relation.name), db=identifier(relation.schema))
+    table.set("alias", exp.TableAlias(this=identifier(alias)))
+    columns = [ScopeColumn(one.name, one.type, one.name, one.hidden) for one in relation.columns]
+    kind = BIGINT if by_rows else TIMESTAMP if axis.type.name == "date" else axis.type
+    columns += [ScopeColumn(one, kind, one, constant=_bound(one, alias, kind, window)) for one in BOUNDS]
+    return annotate(table, relation=relation, window=window), tuple(columns), relation
+
+
+def event_time(stream: Relation) -> str:
+    """The column that a stream's windows of time go by, unless they name another."""
+    return stream.options.get("timestamp", ARRIVAL_TIMESTAMP.name)
+
+
+def window_of(node: exp.Expr) -> StreamWindow | None:
+    """The window over a stream in FROM, if there is one."""
+    return note_of(node).window
+
+
+def is_bound(node: exp.Expr) -> bool:
+    """Whether a node is the start or the end of a window."""
+    function = note_of(node).function
+    return function is not None and BOUNDS.get(function.name) is function
+
+
+def _bound(name: str, alias: str, kind: SqlType, window: StreamWindow | None) -> exp.Expr:
+    """A bound of the window of that alias; everything since the beginning has none."""
+    if window is None:
+        return cast(exp.Null(), kind)
+    call = exp.Anonymous(this=name, expressions=[exp.Literal.string(alias)])
+    return typed(annotate(call, function=BOUNDS[name]), kind)
+
+
+def _stream(node: exp.Anonymous, name: str, find_relation: FindRelation) -> Relation:
+    written = node.expressions[0] if node.expressions else None
+    if not isinstance(written, exp.Column) or isinstance(written.this, exp.Star):
+        raise error(SqlState.SYNTAX_ERROR, f"{name.upper()} needs the name of a stream as its first argument", node)
+    schema = fold(written.args["table"]) if written.args.get("table") else None
+    relation = find_relation(schema, fold(written.this), written)
+    if relation.kind != "stream":
+        message = f'{name.upper()} needs a stream, and "{relation.name}" is none'
+        raise error(SqlState.WRONG_OBJECT_TYPE, message, written)
+    return relation
+
+
+def _time_column(arguments: Sequence[exp.Expr], relation: Relation) -> tuple[str | None, Sequence[exp.Expr]]:
+    """The time column that a call names, and the arguments after it."""
+    if not arguments or not isinstance(arguments[0], exp.Column):
+        return None, arguments
+    written = arguments[0]
+    column = relation.column(fold(written.this))
+    if column is None:
+        raise error(SqlState.UNDEFINED_COLUMN, f'column "{fold(written.this)}" does not exist', written)
+    if column.type.name not in _TIMES:
+        message = f'windows go by a column of time, and "{column.name}" is of type {column.type}'
+        raise error(SqlState.DATATYPE_MISMATCH, message, written)
+    return column.name, arguments[1:]
+
+
+@dataclass(frozen=True)
+class _Size:
+    """A number of rows, or a time in microseconds."""
+
+    length: int
+    by_rows: bool
+
+    @classmethod
+    def of(cls, argument: exp.Expr, context: Context) -> _Size:
+        bound = context.within(FROM_FUNCTION).bind(argument)
+        if type_of(bound) == UNKNOWN:
+            bound = coerce(bound, INTERVAL)
+        literal = bound if isinstance(bound, exp.Literal) else bound.find(exp.Literal)
+        if literal is None or any(not isinstance(one, (exp.Cast, exp.Literal, exp.DataType)) for one in bound.walk()):
+            raise error(SqlState.INVALID_PARAMETER_VALUE, "the size of a window must be a constant", argument)
+        if type_of(bound).is_integer:
+            length = int(literal.this)
+        elif type_of(bound) == INTERVAL:
+            length = _micros(str(literal.this), argument)
+        else:
+            message = f"the size of a window must be an interval or a number of rows, not {type_of(bound)}"
+            raise error(SqlState.DATATYPE_MISMATCH, message, argument)
+        if length <= 0:
+            raise error(SqlState.INVALID_PARAMETER_VALUE, "the size of a window must be greater than zero", argument)
+        return cls(length, type_of(bound).is_integer)
+
+
+def _micros(text: str, argument: exp.Expr) -> int:
+    parts = interval_parts(text)
+    if parts.months:
+        hint = "Group by date_trunc('month', ...) of the time column, or use days."
+        raise not_supported("a window of months or years", hint=hint, position=position_of(argument))
+    return parts.days * _DAY_US + parts.micros
+
+
+def _check_panes(window: StreamWindow, node: exp.Expr) -> None:
+    if window.size // window.step > PANES_MAX:
+        raise MillpondError(
+            SqlState.PROGRAM_LIMIT_EXCEEDED,
+            f"the window has {window.size // window.step} basic windows, and {PANES_MAX} are the most",
+            detail="A basic window is the greatest step of which slide and size are whole numbers.",
+            hint="Use a longer slide, or one that divides the size.",
+            position=position_of(node),
+        )
+
+
+def _wrong_call(node: exp.Expr, name: str, call: _Call) -> MillpondError:
+    sizes = ", ".join(call.sizes)
+    required = f"[, {sizes}]" if call.optional else f", {sizes}"
+    hint = f"Write {name.upper()}(stream [, time column]{required})."
+    return error(SqlState.UNDEFINED_FUNCTION, f"wrong number of arguments for {name.upper()}", node, hint=hint)
