@@ -1,0 +1,71 @@
+"""DuckDB as the judge of windows: it runs a view's query over exactly the rows of each window that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+
+from tests.windows.random_windows import RandomView, Row
+
+_COLUMNS = "tid BIGINT, k INTEGER, v INTEGER, d DECIMAL(8,2), moment TIMESTAMPTZ, arrival TIMESTAMPTZ"
+
+
+class Judge:
+    """Knows all rows of the streams `s` and `r`, in the order of their tids, and the table `kind`."""
+
+    def __init__(self, kinds: Mapping[int, str]) -> None:
+        self.rows: dict[str, list[Row]] = {"s": [], "r": []}
+        self._database = duckdb.connect()
+        self._database.execute("SET TimeZone = 'UTC'")
+        self._database.execute("CREATE TABLE kind (k INTEGER, name TEXT)")
+        self._database.executemany("INSERT INTO kind VALUES (?, ?)", list(kinds.items()))
+        for stream in self.rows:
+            self._database.execute(f"CREATE TABLE win_{stream} ({_COLUMNS})")
+
+    def expected(self, view: RandomView, now: datetime) -> list[tuple[Any, ...]]:
+        """What the view shows, in an order of its own."""
+        streams = ["s", "r"] if view.two_streams else ["s"]
+        answers: list[tuple[Any, ...]] = []
+        for bounds in self._shown(view, streams, now):
+            for stream in streams:
+                self._fill(stream, view, bounds)
+            answers += self._database.execute(view.judged(bounds)).fetchall()
+        return comparable(answers)
+
+    def _shown(self, view: RandomView, streams: Sequence[str], now: datetime) -> list[tuple[int, int]]:
+        """With two streams a window is complete when it is in both; all windows from the first row on are shown."""
+        given = {"now": now, "retain": 10**9, "early": False}
+        complete = [view.window.shown(self.rows[stream], **given) for stream in streams]
+        if not all(self.rows[stream] for stream in streams):
+            return []
+        if len(streams) == 1:
+            return view.window.shown(self.rows["s"], now, view.retain, early=view.early)
+        ends = [max((end for _, end in one), default=-(10**18)) for one in complete]
+        both = sorted({bounds for one in complete for bounds in one if bounds[1] <= min(ends)})
+        return both[-view.retain :]
+
+    def _fill(self, stream: str, view: RandomView, bounds: tuple[int, int]) -> None:
+        inside = [row for row in self.rows[stream] if _is_inside(view.window.place(row), bounds)]
+        self._database.execute(f"DELETE FROM win_{stream}")
+        if inside:
+            values = [(row.tid, row.k, row.v, row.d, row.at, row.arrival) for row in inside]
+            self._database.executemany(f"INSERT INTO win_{stream} VALUES (?, ?, ?, ?, ?, ?)", values)
+
+
+def _is_inside(place: int | None, bounds: tuple[int, int]) -> bool:
+    return place is not None and bounds[0] <= place < bounds[1]
+
+
+def comparable(rows: Iterable[Sequence[object]]) -> list[tuple[Any, ...]]:
+    """Rows in one order, their values without the differences that two engines may have."""
+    return sorted((tuple(map(_plain, row)) for row in rows), key=str)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (float, Decimal)):
+        return round(float(value), 9)
+    return value.astimezone(UTC) if isinstance(value, datetime) else value

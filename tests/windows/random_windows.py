@@ -1,0 +1,140 @@
+"""Random views over windows: what Millpond is asked, and what an independent judge asks of exactly a window's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Literal
+
+Unit = Literal["rows", "event", "arrival"]
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+DELAY_S = 20
+"""How late a row of the streams may be."""
+
+QUERIES = (
+    "SELECT {start} AS b, {end} AS e, k, count(*), sum(v), min(v), max(v) FROM {w} GROUP BY k",
+    "SELECT count(*), sum(v), avg(v)::double precision, sum(d) AS ds FROM {w} WHERE v % 3 = 1",
+    "SELECT k, count(DISTINCT v), max(d), {end} FROM {w} GROUP BY k HAVING count(*) > 1",
+    "SELECT {end}, k, sum(v) AS t FROM {w} GROUP BY {end}, k ORDER BY t DESC, k LIMIT 2",
+    "SELECT n.name, sum(w.v), min(w.d) FROM {w} JOIN kind n ON n.k = w.k WHERE w.v > 5 GROUP BY n.name",
+    "SELECT max(t), count(*), min(b) FROM (SELECT k, sum(v) AS t, {start} AS b FROM {w} GROUP BY k) x",
+    "SELECT DISTINCT k, {start} FROM {w} WHERE v > 30",
+    "SELECT {start}, count(*) FILTER (WHERE v > 50), min(d) FROM {w} GROUP BY {start}",
+    "SELECT k, rank() OVER (ORDER BY sum(v), k), sum(v) FROM {w} GROUP BY k",
+    "SELECT k, count(*), sum(d) FROM {w} GROUP BY ROLLUP (k)",
+    "SELECT g.k, g.n, h.n AS m FROM (SELECT k, count(*) AS n FROM {w} GROUP BY k) g"
+    " JOIN (SELECT k, count(*) AS n FROM {u} GROUP BY k) h ON h.k = g.k",
+    "SELECT k, sum(v) FROM (SELECT k, v FROM {w} WHERE v > 10 UNION ALL SELECT k, -v FROM {u}) x GROUP BY k",
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A tuple of a stream as the judge knows it."""
+
+    tid: int
+    k: int
+    v: int
+    d: float
+    at: datetime | None
+    arrival: datetime
+
+
+@dataclass(frozen=True)
+class RandomWindow:
+    """A window, in rows or microseconds."""
+
+    kind: Literal["tumble", "hop", "landmark"]
+    unit: Unit
+    slide: int
+    size: int
+
+    def call(self, stream: str, alias: str) -> str:
+        """The window in FROM."""
+        sizes = [self.size] if self.kind != "hop" else [self.slide, self.size]
+        written = [str(one) if self.unit == "rows" else f"INTERVAL '{one} microseconds'" for one in sizes]
+        column = ["arrival_timestamp"] if self.unit == "arrival" else []
+        return f"{self.kind.upper()}({', '.join([stream, *column, *written])}) {alias}"
+
+    def shown(self, rows: Sequence[Row], now: datetime, retain: int, *, early: bool) -> list[tuple[int, int]]:
+        """The bounds of the windows that a view shows, by the words of the documentation."""
+        axis = [one for one in (self.place(row) for row in rows) if one is not None]
+        if not axis:
+            return []
+        reached = {"rows": len(rows), "event": max(axis), "arrival": micros(now)}[self.unit]
+        if self.kind == "landmark":
+            newest = reached - 1 if self.unit == "rows" else reached
+            start = newest // self.size * self.size
+            return [(start, start + self.size)]
+        position = max(reached - DELAY_S * 1_000_000, min(axis)) if self.unit == "event" else reached
+        low = 0 if self.unit == "rows" else min(axis)
+        first = (low - self.size) // self.slide
+        windows = [
+            (number * self.slide, number * self.slide + self.size) for number in range(first, reached // self.slide + 2)
+        ]
+        seen = [one for one in windows if (one[0] >= 0 if self.unit == "rows" else one[1] > low)]
+        complete = [one for one in seen if one[1] <= position]
+        following = [one for one in windows if one[1] > position][:1] if early else []
+        newest = len(rows) - 1 if self.unit == "rows" else reached
+        return complete[-retain:] + [one for one in following if one[0] <= newest and one in seen]
+
+    def place(self, row: Row) -> int | None:
+        if self.unit == "rows":
+            return row.tid
+        moment = row.at if self.unit == "event" else row.arrival
+        return None if moment is None else micros(moment)
+
+
+@dataclass(frozen=True)
+class RandomView:
+    """A view over one window of the stream `s`, or the same window of the streams `s` and `r`."""
+
+    name: str
+    window: RandomWindow
+    query: str
+    retain: int
+    early: bool
+
+    @property
+    def two_streams(self) -> bool:
+        return "{u}" in self.query
+
+    @property
+    def statement(self) -> str:
+        given = {"start": "window_start", "end": "window_end", "w": self.window.call("s", "w")}
+        text = self.query.format(**given, u=self.window.call("r", "u"))
+        early = ", early" if self.early else ""
+        return f"CREATE VIEW {self.name} WITH (retain = {self.retain}{early}) AS {text}"
+
+    def judged(self, bounds: tuple[int, int]) -> str:
+        """The query over the rows of one window, which are in the relations `win_s` and `win_r`."""
+        start, end = (self._literal(one) for one in bounds)
+        return self.query.format(start=start, end=end, w="win_s w", u="win_r u")
+
+    def _literal(self, place: int) -> str:
+        if self.window.unit == "rows":
+            return f"CAST({place} AS BIGINT)"
+        return f"CAST('{(EPOCH + timedelta(microseconds=place)).isoformat(sep=' ')}' AS TIMESTAMPTZ)"
+
+
+def micros(moment: datetime) -> int:
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def random_view(random: Random, number: int) -> RandomView:
+    unit: Unit = random.choice(["rows", "event", "arrival"])
+    kind = random.choice(["tumble", "hop", "hop", "landmark"])
+    length = 1 if unit == "rows" else 1_000_000
+    size = random.choice([7, 10, 24, 60]) * length
+    slide = random.choice([1, 3, 5, 12, 40]) * length if kind == "hop" else size
+    window = RandomWindow(kind, unit, slide, size)
+    query = random.choice(QUERIES)
+    if "{u}" in query and (unit == "rows" or kind == "landmark"):
+        query = QUERIES[0]  # rows of two streams are numbered apart, and landmarks are reached apart
+    if kind == "landmark":
+        return RandomView(f"w{number}", window, query, 1, early=False)
+    early = "{u}" not in query and random.random() < 0.3
+    return RandomView(f"w{number}", window, query, random.choice([1, 1, 2, 5]), early=early)

@@ -1,0 +1,96 @@
+"""Random windows over random streams, cut, read, ticked and restarted at random, beside DuckDB on the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import millpond
+from millpond import Pond
+from tests.windows.judge import Judge, comparable
+from tests.windows.random_windows import RandomView, Row, micros, random_view
+
+ROUNDS = 8
+VIEWS = 25
+STEPS = 6
+START = datetime(2024, 2, 28, 23, 59, 30, tzinfo=UTC)
+KINDS = {0: "zero", 1: "one", 2: "two"}
+
+
+class World:
+    """A pond, the judge who knows what went into it, and the time."""
+
+    def __init__(self, path: Path, random: Random) -> None:
+        self._path, self._random = path, random
+        self.judge, self.now = Judge(KINDS), START
+        self.pond = self._open()
+
+    def _open(self) -> Pond:
+        return millpond.Pond(
+            self._path, master="local[2]", catalog=None, settings={}, clock=lambda: micros(self.now)
+        )
+
+    def restart(self) -> None:
+        self.pond.close()
+        self.pond = self._open()
+
+    def create(self, views: list[RandomView]) -> None:
+        for stream in ("s", "r"):
+            self.pond.execute(
+                f"CREATE STREAM {stream} (k int, v int, d numeric(8,2), at timestamptz)"
+                " WITH (timestamp = at, watermark = '20s')"
+            )
+        self.pond.execute("CREATE TABLE kind (k int, name text)")
+        self.pond.insert("kind", list(KINDS.items()))
+        for view in views:
+            self.pond.execute(view.statement)
+
+    def insert(self) -> None:
+        """Rows in about the order of their time; some are late, few have none."""
+        stream, random = self._random.choice("sssr"), self._random
+        rows = self.judge.rows[stream]
+        for _ in range(random.choice([1, 1, 3, 10, 40])):
+            late = random.choice([0, 0, 1, 5, 19]) if random.random() < 0.95 else random.randint(20, 200)
+            at = None if random.random() < 0.02 else self.now - timedelta(seconds=late)
+            value = round(random.uniform(-5, 5), 2)
+            rows.append(Row(len(rows), random.randint(0, 3), random.randint(0, 99), value, at, self.now))
+            self.pond.insert(stream, [(rows[-1].k, rows[-1].v, value, at)])
+            self.now += timedelta(microseconds=random.choice([0, 1, 200_000, 1_000_000]))
+
+    def tick(self) -> None:
+        for oid in self.pond.services.views.all()[0].streams:
+            self.pond.services.views.catch_up(oid)
+
+    def check(self, view: RandomView) -> None:
+        given = comparable(self.pond.execute(f"SELECT * FROM {view.name}").fetchall())
+        assert given == self.judge.expected(view, self.now), f"{view.statement}\nat {self.now}"
+
+
+@pytest.fixture
+def world(request: pytest.FixtureRequest, shared_spark: None, tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path / "pond", Random(request.param))
+    yield made
+    made.pond.close()
+
+
+@pytest.mark.parametrize(("world", "seed"), [(seed, seed) for seed in range(ROUNDS)], indirect=["world"])
+def test_windows_are_their_queries_over_their_rows(world: World, seed: int) -> None:
+    random = Random(1000 + seed)
+    views = [random_view(random, number) for number in range(VIEWS)]
+    world.create(views)
+    restarted = random.randrange(STEPS)
+    for step in range(STEPS):
+        world.insert()
+        if random.random() < 0.4:
+            world.tick()
+        if step == restarted:
+            world.restart()
+        for view in random.sample(views, VIEWS // 8):
+            world.check(view)
+        world.now += timedelta(seconds=random.choice([0, 0, 2, 30]))
+    for view in views:
+        world.check(view)
