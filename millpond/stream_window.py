@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-WindowKind = Literal["tumble", "hop", "landmark"]
+WindowKind = Literal["tumble", "hop", "landmark", "age", "calendar"]
+
+FOREVER = 1 << 62
+"""A place that no row reaches: the end of windows that have none."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -55,6 +58,10 @@ class StreamWindow:
         start, end = self.bounds(number)
         return start // self.step, end // self.step - 1
 
+    def closed(self, number: int) -> int:
+        """The first pane that may still get rows in due time when a window is the newest."""
+        return self.panes(number)[1] + 1
+
     def newest_complete(self, position: int) -> int:
         """The last window that ends at a position of the axis, or before it.
 
@@ -71,6 +78,72 @@ class StreamWindow:
     def value(self, position: int) -> int | datetime:
         """A position of the axis as SQL shows it."""
         return position if self.by_rows else moment(position)
+
+
+@dataclass(frozen=True)
+class AgeWindow(StreamWindow):
+    """What is younger than `size`, by the clock: its oldest rows leave in steps of `slide`."""
+
+    def bounds(self, number: int) -> tuple[int, int]:
+        return number * self.slide - self.size, FOREVER
+
+    def panes(self, number: int) -> tuple[int, int]:
+        return number - self.size // self.slide, FOREVER
+
+    def closed(self, number: int) -> int:
+        return number
+
+    def as_of(self, now: int) -> int:
+        """The number of the window at a time."""
+        return now // self.slide
+
+
+@dataclass(frozen=True)
+class CalendarWindow(StreamWindow):
+    """What is of the current hour, day, week, month or year, or with `onward` also what is later than that.
+
+    A pane is such a unit; its number is where it begins.
+    """
+
+    unit: str = "day"
+    onward: bool = False
+
+    @property
+    def measures(self) -> tuple[object, ...]:
+        return self.kind, self.unit, self.onward
+
+    def bounds(self, number: int) -> tuple[int, int]:
+        return number, FOREVER
+
+    def panes(self, number: int) -> tuple[int, int]:
+        return number, FOREVER if self.onward else number
+
+    def closed(self, number: int) -> int:
+        return number
+
+    def as_of(self, now: int) -> int:
+        """Where the unit begins that is current at a time.
+
+        >>> CalendarWindow("calendar", "w", "at", False, 1, 1, "week").value(
+        ...     CalendarWindow("calendar", "w", "at", False, 1, 1, "week").as_of(1709251200_000000)).isoformat()
+        '2024-02-26T00:00:00+00:00'
+        """
+        day = moment(now).replace(hour=0, minute=0, second=0, microsecond=0)
+        starts = {
+            "hour": moment(now).replace(minute=0, second=0, microsecond=0),
+            "day": day,
+            "week": day - timedelta(days=day.weekday()),
+            "month": day.replace(day=1),
+            "quarter": day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1),
+            "year": day.replace(month=1, day=1),
+        }
+        return (starts[self.unit] - _EPOCH) // timedelta(microseconds=1)
+
+
+AsOfNow = AgeWindow | CalendarWindow
+"""Windows that move with the clock, whatever arrives."""
+
+CALENDAR_UNITS = ("hour", "day", "week", "month", "quarter", "year")
 
 
 def moment(micros: int) -> datetime:

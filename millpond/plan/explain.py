@@ -10,7 +10,7 @@ from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StateColu
 from millpond.plan.shared import SharedGrouping
 from millpond.relation import Relation
 from millpond.sql.translate import relation_key
-from millpond.stream_window import StreamWindow
+from millpond.stream_window import CalendarWindow, StreamWindow
 
 
 def describe(plan: SplitPlan) -> list[str]:
@@ -45,6 +45,8 @@ def _described(grouping: Grouping) -> list[str]:
 
 def _windowed(window: StreamWindow) -> str:
     """The window of a grouping: how long, how often, and in how many panes."""
+    if isinstance(window, CalendarWindow):
+        return f"rows of the current {window.unit}{' and later' if window.onward else ''} by {window.column}"
     unit = " rows" if window.by_rows else " us"
     panes = window.size // window.step
     return f"{window.kind} of {window.size}{unit} each {window.slide}{unit} by {window.column}, in {panes} panes"

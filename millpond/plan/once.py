@@ -109,6 +109,12 @@ def _flow(query: BoundQuery) -> Flow | None:
     return Flow(replace(query, tree=rest), streams[0], _number(limit), _number(offset) or 0)
 
 
+def is_flow(bound: BoundQuery) -> bool:
+    """Whether a query delivers the rows of one stream as they come."""
+    flow = _flow(replace(bound, tree=unfold_streams(bound.tree)))
+    return flow is not None and flow.limit is None and not flow.offset
+
+
 def _number(clause: exp.Expr | None) -> int | None:
     """What LIMIT or OFFSET says, if it is a plain number."""
     value = clause.expression if clause is not None else None

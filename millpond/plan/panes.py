@@ -14,7 +14,7 @@ from millpond.plan.expressions import scalar_node
 from millpond.plan.trees import alias_of, query_of, raw_items, stream_of
 from millpond.relation import Relation
 from millpond.sql.nodes import annotate, identifier, typed
-from millpond.stream_window import StreamWindow
+from millpond.stream_window import CalendarWindow, StreamWindow
 from millpond.types import BIGINT
 
 _PASSED = "pane of row"
@@ -62,5 +62,7 @@ def _pass_on(query: exp.Expr, stream: Relation, window: StreamWindow) -> None:
 
 def _pane(column: exp.Expr, window: StreamWindow) -> exp.Expr:
     """The pane of a row: its place on the axis, divided by the step and rounded down, before 1970 too."""
+    if isinstance(window, CalendarWindow):
+        return scalar_node(f"UNIX_MICROS(DATE_TRUNC('{window.unit}', CAST(_1 AS TIMESTAMP)))", [column], BIGINT)
     place = "_1" if window.by_rows else _MICROS
     return scalar_node(f"({place} - PMOD({place}, {window.step})) DIV {window.step}", [column], BIGINT)

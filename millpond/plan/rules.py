@@ -28,7 +28,7 @@ from millpond.plan.window_bounds import bounds_below, without_bounds
 from millpond.sql import session_functions
 from millpond.sql.functions import CONSTANTS
 from millpond.sql.nodes import note_of, position_of, walk_own
-from millpond.stream_window import StreamWindow
+from millpond.stream_window import AsOfNow, StreamWindow
 
 _GROUP_FIRST = "Group the stream in a subquery first: what is above a grouping is not restricted."
 _SWAP_OR_GROUP = "Swap the sides, or group the stream in a subquery first."
@@ -93,9 +93,10 @@ def check_windows(windows: Mapping[str, StreamWindow], *, kept: bool) -> None:
         if other.measures != window.measures:
             message = f'different windows are called "{window.alias}"'
             raise MillpondError(SqlState.DUPLICATE_ALIAS, message, hint="Give them different aliases.")
-    if len({window.by_rows for window in windows.values()}) > 1:
+    sliding = [window for window in windows.values() if not isinstance(window, AsOfNow)]
+    if len({window.by_rows for window in sliding}) > 1:
         raise _apart("windows of rows and windows of time")
-    if len({window.kind == "landmark" for window in windows.values()}) > 1:
+    if len({window.kind == "landmark" for window in sliding}) > 1:
         raise _apart("LANDMARK and other windows")
 
 
@@ -261,6 +262,6 @@ def _momentary(name: str, stream: str, place: exp.Expr) -> MillpondError:
         message = f'{name} below the grouping of the stream "{stream}" is not supported in a continuous view'
         return refused(message, place, hint="Call it above the grouping.")
     written = name if name.startswith(("current_", "local")) else f"{name}()"
-    message = f'{written} below the grouping of the stream "{stream}": time windows are not supported yet'
-    hint = "Group by a time, such as date_trunc('hour', arrival_timestamp), and compare that above the grouping."
+    message = f'{written} below the grouping of the stream "{stream}" is not supported in this place'
+    hint = "Compare a time column with now() less an interval, or date_trunc of both, in WHERE."
     return refused(message, place, hint=hint)

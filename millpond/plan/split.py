@@ -4,7 +4,8 @@ The algorithm, a few passes over the bound tree:
 
 1. Unfold CTEs that mention a stream: each use becomes its own occurrence (`ctes`).
 2. Group the streams that EXISTS and IN look into by what they are looked up with (`semi_joins`), and move the bounds of
-   windows, which are constants, above the groupings (`window_bounds`).
+   windows, which are constants, above the groupings (`window_bounds`). Conditions on the age of rows become windows
+   (`ages`).
 3. Drop ORDER BY without LIMIT at the top and below groupings, where it means nothing, with a notice (`rows`).
 4. Walk the tree from the top. A SELECT whose FROM delivers rows of an ungrouped stream must group them: by GROUP BY, by
    DISTINCT or by aggregates. If it does not, the query is refused.
@@ -36,6 +37,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState
+from millpond.plan.ages import lift_ages
 from millpond.plan.ctes import prune, unfold_streams
 from millpond.plan.extract import extract
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StaticPipeline
@@ -52,16 +54,19 @@ from millpond.sql.nodes import note_of
 __all__ = ["Grouping", "SplitPlan", "split"]
 
 
-def split(bound: BoundQuery, *, kept: bool = True) -> SplitPlan:
+def split(bound: BoundQuery, *, kept: bool = True, step_us: int | None = None) -> SplitPlan:
     """The plan of a query over streams, or an error with the rule that it breaks.
 
     A view is `kept`, and read at many moments. What is run once has one moment, whose constants are put in before.
+    Rows that grow too old for a view leave it in steps of `step_us`, or as long ones as suit their age.
     """
     if not mentions_stream(bound.tree):
         raise MillpondError(SqlState.WRONG_OBJECT_TYPE, "the query reads no stream, so there is nothing to split")
     if kept:
         check_no_session(bound.tree)
     tree = lift_bounds(group_semi_joins(unfold_streams(bound.tree)))
+    if kept:
+        lift_ages(tree, step_us)
     notices = drop_orders(tree, kept=kept)
     cutter = _Cutter(kept=kept)
     tree = cutter.cut(tree)

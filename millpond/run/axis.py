@@ -77,7 +77,8 @@ class Axis:
             return None
         if self.column == ARRIVAL_TIMESTAMP.name:
             return self.stream.now_us()
-        self.reached = max(self._event_position(self.span), self.span.low if self.reached is None else self.reached)
+        position = self._event_position(self.span)
+        self.reached = position if self.reached is None else max(position, self.reached)
         return self.reached
 
     def newest(self) -> int | None:

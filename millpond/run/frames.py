@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from millpond.stream_window import StreamWindow
+from millpond.stream_window import AsOfNow, StreamWindow
 
 Frame = Mapping[str, int]
 """One evaluation of a query: the number of the window of each of its groupings."""
@@ -26,9 +26,22 @@ class Reach:
 
 
 def frames(
+    windows: Mapping[str, StreamWindow], reaches: Mapping[str, Reach | None], now: int, retain: int, *, early: bool
+) -> list[Frame]:
+    """The evaluations that a view shows, oldest first. Windows that move with the clock are the same in all of them."""
+    moving = {name: window for name, window in windows.items() if isinstance(window, AsOfNow)}
+    current = {name: window.as_of(now) for name, window in moving.items()}
+    others = {name: window for name, window in windows.items() if name not in moving}
+    if not others:
+        return [current]
+    reached = {name: reaches[name] for name in others}
+    return [{**current, **frame} for frame in _sliding(others, reached, retain, early=early)]
+
+
+def _sliding(
     windows: Mapping[str, StreamWindow], reaches: Mapping[str, Reach | None], retain: int, *, early: bool
 ) -> list[Frame]:
-    """The evaluations that a view shows, oldest first; none before each of its streams has rows."""
+    """The frames of windows that move with their streams; none before each of these has rows."""
     known = {name: reach for name, reach in reaches.items() if reach is not None}
     if len(known) < len(windows):
         return []

@@ -30,7 +30,7 @@ from millpond.sql.stream_windows import BOUNDS
 from millpond.state.pane_tree import together
 from millpond.state.parts import PartStore
 from millpond.stream import Chunk
-from millpond.stream_window import StreamWindow
+from millpond.stream_window import AsOfNow, StreamWindow
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,8 @@ class Shows:
         """What a view's options say. An age is as many windows as begin in it."""
         retain = int(options.get("retain", 1))
         if "max_age" in options:
-            retain = -(-int(options["max_age"]) * 1000 // min(window.slide for window in windows.values()))
+            slides = [window.slide for window in windows.values() if not isinstance(window, AsOfNow)]
+            retain = -(-int(options["max_age"]) * 1000 // min(slides)) if slides else retain
         return cls(retain, options.get("early") == "True")
 
 
@@ -102,7 +103,8 @@ class WindowedView(ContinuousView):
     def shown(self) -> list[Frame]:
         """The frames that the view shows by what it knows of its streams."""
         reaches = {name: self._reach(name) for name in self.windows}
-        return frames(self.windows, reaches, self.shows.retain, early=self.shows.early)
+        now = max(stream.now_us() for stream in self.streams.values())
+        return frames(self.windows, reaches, now, self.shows.retain, early=self.shows.early)
 
     def _reach(self, name: str) -> Reach | None:
         """How far all streams of a grouping are."""
@@ -123,8 +125,7 @@ class WindowedView(ContinuousView):
         if not shown:
             return None
         first, _ = window.panes(shown[0][name])
-        _, last = window.panes(shown[-1][name])
-        return Need(first, last + 1, window.size // window.step)
+        return Need(first, window.closed(shown[-1][name]), window.size // window.step)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -209,7 +210,7 @@ class WindowedView(ContinuousView):
     ) -> pa.Table:
         for name, number in frame.items():
             window = self.windows[name]
-            for bound, place in zip(BOUNDS, window.bounds(number), strict=True):
+            for bound, place in () if isinstance(window, AsOfNow) else zip(BOUNDS, window.bounds(number), strict=True):
                 self._bounds[bound_key(bound, window.alias)] = window.value(place)
         states = {
             one.key: self._merged_panes(runner, one, panes[one.name], held)

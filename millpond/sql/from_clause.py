@@ -11,6 +11,7 @@ from millpond.errors import SqlState, closest, not_supported
 from millpond.namespace import DATABASE
 from millpond.relation import Relation
 from millpond.sql import functions, table_functions
+from millpond.sql.aged import aged
 from millpond.sql.coercion import coerce, common_type
 from millpond.sql.context import JOIN, BoundColumns, Context
 from millpond.sql.dialect import parse_query
@@ -173,7 +174,9 @@ class FromBinder:
         """A plain view is the subquery it was defined as; it sees the catalog only."""
         assert relation.definition is not None
         names = NamesAsCreated(self.scope.names, relation.sees)
-        query = self.context.bind_query(parse_query(relation.definition), Scope(names))
+        written = parse_query(relation.definition)
+        assert isinstance(written, exp.Query)
+        query = self.context.bind_query(aged(written, relation.options, names), Scope(names))
         alias, renamed = alias_of(node, default=relation.name)
         delivered = query.scope_columns([column.name for column in relation.columns])
         shown = tuple(

@@ -29,6 +29,7 @@ from millpond.sql.bind import BoundQuery
 from millpond.sql.statements import CreateView, RefreshView, VerifyView
 from millpond.state.records import ViewRecord
 from millpond.statements.execution import Execution, Request
+from millpond.stream_window import AgeWindow, AsOfNow
 from millpond.types import BIGINT
 
 VERIFY_COLUMNS = (ResultColumn("rows", BIGINT), ResultColumn("missing", BIGINT), ResultColumn("unexpected", BIGINT))
@@ -52,11 +53,23 @@ WINDOW_OPTIONS = {
 }
 """What WITH may say of one over windows besides."""
 
+AGE_OPTIONS = {
+    "max_age": Setting("max_age", 0, "ms", "How old rows may be, by the time column of their stream.", minimum=1),
+    "step": Setting("step", 0, "ms", "How often rows that are too old leave.", minimum=1),
+}
+"""What WITH may say of one whose rows grow too old."""
+
+
+def step_of(options: Mapping[str, str]) -> int | None:
+    """The step that a view's options say, in microseconds."""
+    given = options.get("step")
+    return None if given is None else int(AGE_OPTIONS["step"].parse(given)) * 1000
+
 
 def create(execution: Execution, statement: CreateView, bound: BoundQuery, columns: tuple[Column, ...]) -> None:
     """CREATE [OR REPLACE] VIEW on a stream: it sees the tuples that arrive after its creation, or all that are held."""
     bound.check_same_for_all()
-    plan = split(bound)
+    plan = split(bound, step_us=step_of(statement.options))
     execution.notices += [Notice(text) for text in plan.notices]
     options = checked_options(statement.options, plan)
     relation = Relation(
@@ -112,7 +125,7 @@ def reopen(services: Services) -> None:
     unstarted: list[ViewPlan] = []
     for relation in transaction.relations.values():
         if relation.kind == "continuous":
-            plan = split(execution.bind_view(relation))
+            plan = split(execution.bind_view(relation), step_us=step_of(relation.options))
             made = ViewPlan(relation, plan, _statics(services, relation, plan))
             if relation.oid in records:
                 known.append((made, records[relation.oid]))
@@ -130,7 +143,7 @@ def refresh(execution: Execution, statement: RefreshView) -> Result:
     check_view(execution.transaction, relation)
     view = execution.services.views.get(relation)
     starts = _held_starts(execution, view, "refresh")
-    plan = split(execution.bind_view(relation))
+    plan = split(execution.bind_view(relation), step_us=step_of(relation.options))
     pinned = {table.name: table.version for table in plan.pinned}
     renewed = replace(relation, oid=execution.services.catalog.new_oid(), pinned=pinned)
     put(execution, renewed, relation, plan, starts)
@@ -165,10 +178,12 @@ def verify(execution: Execution, statement: VerifyView) -> Result:
 def checked_options(options: Mapping[str, str], plan: SplitPlan) -> dict[str, str]:
     """The WITH options of a view, each known and valid."""
     known = dict(OPTIONS)
-    if plan.windows:
+    if any(not isinstance(window, AsOfNow) for window in plan.windows.values()):
         known |= WINDOW_OPTIONS
         if any(window.by_rows for window in plan.windows.values()):
             del known["max_age"]
+    if any(isinstance(window, AgeWindow) for window in plan.windows.values()):
+        known |= AGE_OPTIONS
     checked = {}
     for name, given in options.items():
         if name not in known:

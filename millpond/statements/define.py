@@ -8,9 +8,11 @@ from dataclasses import replace
 from functools import partial
 
 from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.plan.once import is_flow
 from millpond.privileges.authority import with_rights_of
 from millpond.relation import STREAM_COLUMNS, Check, Column, Relation
 from millpond.result import Notice, Result
+from millpond.sql.aged import MAX_AGE, aged
 from millpond.sql.bind import BoundQuery
 from millpond.sql.statements import (
     AddColumn,
@@ -70,14 +72,15 @@ def create_view(execution: Execution, statement: CreateView) -> Result:
     existing = execution.relation(statement.name.schema, statement.name.name)
     if existing is not None and not (statement.or_replace and _kind(existing) == "view"):
         execution.check_free(statement.name, if_not_exists=False)
-    bound = execution.bind(statement.query)
+    bound = execution.bind(aged(statement.query, statement.options, execution))
     columns = _columns_of(bound, statement.column_names, statement.name)
     if existing is not None:
         _check_replacement(existing, columns)
-    if any(reference.relation.kind == "stream" for reference in bound.relations):
+    reads_stream = any(reference.relation.kind == "stream" for reference in bound.relations)
+    if reads_stream and not (statement.options.keys() == {MAX_AGE} and is_flow(bound)):
         continuous.create(execution, statement, bound, columns)
         return Result("CREATE VIEW")
-    if statement.options:
+    if statement.options and not reads_stream:
         raise not_supported("WITH on a view that reads no stream", position=statement.name.position)
     if existing is not None and existing.kind == "continuous":
         raise not_supported("replacing a continuous view by a plain one", hint="Drop the view first.")
@@ -89,6 +92,7 @@ def create_view(execution: Execution, statement: CreateView) -> Result:
         columns,
         definition=statement.text,
         sees=execution.visible_to(statement.query),
+        options=dict(statement.options),
         owner=execution.authority.owner_name,
     )
     if existing is not None:

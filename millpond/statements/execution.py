@@ -32,6 +32,7 @@ from millpond.services import Held, Services
 from millpond.session_settings import SessionSettings
 from millpond.session_state import SessionState
 from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, renamed
+from millpond.sql.aged import aged
 from millpond.sql.bind import BoundQuery, bind, bind_expression
 from millpond.sql.dml import constant_default, default_query, names_in, relation_names, whole_relation
 from millpond.sql.parse import parse_expression, parse_insert, parse_query
@@ -196,7 +197,7 @@ class Execution:
     def bind_view(self, view: Relation) -> BoundQuery:
         """The query of a view, its columns as they were when it was created."""
         assert view.definition is not None
-        return bind(parse_query(view.definition), NamesAsCreated(self, view.sees))
+        return bind(aged(parse_query(view.definition), view.options, self), NamesAsCreated(self, view.sees))
 
     def frame(
         self,

@@ -30,23 +30,12 @@ class Judge:
         """What the view shows, in an order of its own."""
         streams = ["s", "r"] if view.two_streams else ["s"]
         answers: list[tuple[Any, ...]] = []
-        for bounds in self._shown(view, streams, now):
+        rows = [self.rows[stream] for stream in streams]
+        for bounds in view.window.shown(rows, now, view.retain, early=view.early):
             for stream in streams:
                 self._fill(stream, view, bounds)
             answers += self._database.execute(view.judged(bounds)).fetchall()
         return comparable(answers)
-
-    def _shown(self, view: RandomView, streams: Sequence[str], now: datetime) -> list[tuple[int, int]]:
-        """With two streams a window is complete when it is in both; all windows from the first row on are shown."""
-        given = {"now": now, "retain": 10**9, "early": False}
-        complete = [view.window.shown(self.rows[stream], **given) for stream in streams]
-        if not all(self.rows[stream] for stream in streams):
-            return []
-        if len(streams) == 1:
-            return view.window.shown(self.rows["s"], now, view.retain, early=view.early)
-        ends = [max((end for _, end in one), default=-(10**18)) for one in complete]
-        both = sorted({bounds for one in complete for bounds in one if bounds[1] <= min(ends)})
-        return both[-view.retain :]
 
     def _fill(self, stream: str, view: RandomView, bounds: tuple[int, int]) -> None:
         inside = [row for row in self.rows[stream] if _is_inside(view.window.place(row), bounds)]

@@ -9,6 +9,7 @@ from random import Random
 from typing import Literal
 
 Unit = Literal["rows", "event", "arrival"]
+Kind = Literal["tumble", "hop", "landmark"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 DELAY_S = 20
@@ -47,7 +48,7 @@ class Row:
 class RandomWindow:
     """A window, in rows or microseconds."""
 
-    kind: Literal["tumble", "hop", "landmark"]
+    kind: Kind
     unit: Unit
     slide: int
     size: int
@@ -59,17 +60,22 @@ class RandomWindow:
         column = ["arrival_timestamp"] if self.unit == "arrival" else []
         return f"{self.kind.upper()}({', '.join([stream, *column, *written])}) {alias}"
 
-    def shown(self, rows: Sequence[Row], now: datetime, retain: int, *, early: bool) -> list[tuple[int, int]]:
-        """The bounds of the windows that a view shows, by the words of the documentation."""
-        axis = [one for one in (self.place(row) for row in rows) if one is not None]
-        if not axis:
+    def shown(
+        self, streams: Sequence[Sequence[Row]], now: datetime, retain: int, *, early: bool
+    ) -> list[tuple[int, int]]:
+        """The bounds of the windows that a view shows, by the words of the documentation. Those of several streams are
+        complete when they are in each."""
+        axes = [[one for one in (self.place(row) for row in rows) if one is not None] for rows in streams]
+        if not all(axes):
             return []
-        reached = {"rows": len(rows), "event": max(axis), "arrival": micros(now)}[self.unit]
+        axis = [place for one in axes for place in one]
+        rows = streams[0]
+        reached = {"rows": len(rows), "event": min(map(max, axes)), "arrival": micros(now)}[self.unit]
         if self.kind == "landmark":
             newest = reached - 1 if self.unit == "rows" else reached
             start = newest // self.size * self.size
             return [(start, start + self.size)]
-        position = max(reached - DELAY_S * 1_000_000, min(axis)) if self.unit == "event" else reached
+        position = reached - DELAY_S * 1_000_000 if self.unit == "event" else reached
         low = 0 if self.unit == "rows" else min(axis)
         first = (low - self.size) // self.slide
         windows = [
@@ -126,7 +132,7 @@ def micros(moment: datetime) -> int:
 
 def random_view(random: Random, number: int) -> RandomView:
     unit: Unit = random.choice(["rows", "event", "arrival"])
-    kind = random.choice(["tumble", "hop", "hop", "landmark"])
+    kind: Kind = random.choice(["tumble", "hop", "hop", "landmark"])
     length = 1 if unit == "rows" else 1_000_000
     size = random.choice([7, 10, 24, 60]) * length
     slide = random.choice([1, 3, 5, 12, 40]) * length if kind == "hop" else size
