@@ -16,6 +16,23 @@ Frame = Mapping[str, int]
 
 
 @dataclass(frozen=True)
+class Shows:
+    """The windows that a view shows: the last `retain` complete ones and, if `early`, the one that is open."""
+
+    retain: int = 1
+    early: bool = False
+
+    @classmethod
+    def of(cls, options: Mapping[str, str], windows: Mapping[str, StreamWindow]) -> Shows:
+        """What a view's options say. An age is as many windows as begin in it."""
+        retain = int(options.get("retain", 1))
+        slides = [window.slide for window in windows.values() if not isinstance(window, AsOfNow)]
+        if "max_age" in options and slides:
+            retain = -(-int(options["max_age"]) * 1000 // min(slides))
+        return cls(retain, options.get("early") == "True")
+
+
+@dataclass(frozen=True)
 class Reach:
     """How far the stream of a grouping is: complete up to `position`, begun up to `newest`, with rows from `low` on."""
 
@@ -26,20 +43,21 @@ class Reach:
 
 
 def frames(
-    windows: Mapping[str, StreamWindow], reaches: Mapping[str, Reach | None], now: int, retain: int, *, early: bool
+    windows: Mapping[str, StreamWindow], reaches: Mapping[str, Reach | None], now: int, shows: Shows, up_to: int | None
 ) -> list[Frame]:
-    """The evaluations that a view shows, oldest first. Windows that move with the clock are the same in all of them."""
+    """The evaluations that a view shows, oldest first, or did when the window `up_to` was the newest. Windows that move
+    with the clock are the same in all of them."""
     moving = {name: window for name, window in windows.items() if isinstance(window, AsOfNow)}
     current = {name: window.as_of(now) for name, window in moving.items()}
     others = {name: window for name, window in windows.items() if name not in moving}
     if not others:
         return [current]
     reached = {name: reaches[name] for name in others}
-    return [{**current, **frame} for frame in _sliding(others, reached, retain, early=early)]
+    return [{**current, **frame} for frame in _sliding(others, reached, shows, up_to)]
 
 
 def _sliding(
-    windows: Mapping[str, StreamWindow], reaches: Mapping[str, Reach | None], retain: int, *, early: bool
+    windows: Mapping[str, StreamWindow], reaches: Mapping[str, Reach | None], shows: Shows, up_to: int | None
 ) -> list[Frame]:
     """The frames of windows that move with their streams; none before each of these has rows."""
     known = {name: reach for name, reach in reaches.items() if reach is not None}
@@ -48,15 +66,21 @@ def _sliding(
     if all(window.kind == "landmark" for window in windows.values()):
         return [{name: window.newest_open(known[name].newest) for name, window in windows.items()}]
     by_number = len({reach.stream for reach in known.values()}) > 1 and any(one.by_rows for one in windows.values())
-    driver = min(windows, key=lambda name: windows[name].slide)
+    driver = driver_of(windows)
     if by_number:
         newest = min(window.newest_complete(known[name].position) for name, window in windows.items())
     else:
         newest = windows[driver].newest_complete(min(reach.position for reach in known.values()))
     first = max(_first(windows[name], known[name]) for name in (windows if by_number else [driver]))
-    last = newest + 1 if early and _has_begun(windows[driver], known[driver], newest + 1) else newest
-    numbers = range(max(first, newest - retain + 1), last + 1)
+    early = shows.early and up_to is None and _has_begun(windows[driver], known[driver], newest + 1)
+    newest = newest if up_to is None else min(newest, up_to)
+    numbers = range(max(first, newest - shows.retain + 1), newest + early + 1)
     return [_frame(windows, driver, number, by_number=by_number) for number in numbers]
+
+
+def driver_of(windows: Mapping[str, StreamWindow]) -> str:
+    """The grouping whose windows slide most often."""
+    return min(windows, key=lambda name: windows[name].slide)
 
 
 def _first(window: StreamWindow, reach: Reach) -> int:

@@ -123,6 +123,11 @@ class KeptState:
         self._frame(runner, alone.grouping, self.record.parts, {stream: chunk}).collect()
 
     @property
+    def chunk_rows(self) -> int | None:
+        """How many tuples are worth a tick, if fewer than usual."""
+        return None
+
+    @property
     def is_tidy(self) -> bool:
         """Whether there is nothing to do in the background."""
         return len(self.record.parts) < 2

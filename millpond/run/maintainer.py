@@ -60,6 +60,11 @@ class Maintainer:
         """Tuples that some state has yet to take."""
         return self.stream.stats().end_tid - self.offset()
 
+    def chunk_rows(self, usual: int) -> int:
+        """How many tuples are worth a tick."""
+        wished = (state.chunk_rows for state in list(self._states) if not state.closed)
+        return min((rows for rows in wished if rows is not None), default=usual)
+
     def catch_up(self) -> None:
         """Bring all states to the stream's end as it is now. Whoever waits for the same tick shares it."""
         end = self.stream.stats().end_tid

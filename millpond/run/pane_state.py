@@ -43,12 +43,14 @@ class Need:
 
 @dataclass
 class PaneState(KeptState):
-    """A state whose last key is the pane. `axes` are those of its streams, `needs` asks each view what it needs."""
+    """A state whose last key is the pane. `axes` are those of its streams, `needs` asks each view what it needs, and
+    `wishes` of how many rows it wants a chunk to be."""
 
     axes: Mapping[int, Axis] = field(default_factory=dict)
     tree: PaneTree = field(default_factory=lambda: PaneTree(""))
     merges: RepeatedQuery | None = None
     needs: dict[MemberId, Callable[[], Need | None]] = field(default_factory=dict)
+    wishes: dict[MemberId, Callable[[], int | None]] = field(default_factory=dict)
     late_rows: int = 0
     _absorbed: pa.Table | None = None
     _tidy: bool = False
@@ -61,6 +63,7 @@ class PaneState(KeptState):
     def leave(self, member_id: MemberId) -> bool:
         with self.lock:
             self.needs.pop(member_id, None)
+            self.wishes.pop(member_id, None)
             return super().leave(member_id)
 
     # -- the insert half -----------------------------------------------------------------------------------
@@ -90,6 +93,12 @@ class PaneState(KeptState):
             if needed is not None:
                 self.tree.expire(needed.first)
             self._tidy = False
+
+    @property
+    def chunk_rows(self) -> int | None:
+        """How many tuples are worth a tick, if fewer than usual."""
+        wished = [rows for wish in self.wishes.values() if (rows := wish()) is not None]
+        return min(wished, default=None)
 
     def _needed(self) -> Need | None:
         """What all views need; None if one cannot say yet."""

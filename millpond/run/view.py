@@ -42,12 +42,13 @@ READ_ALONG_ROWS = 20_000
 @dataclass(frozen=True)
 class Answer:
     """What a view holds at a version of the tables that it reads live; `ends` are where it has read each stream to, by
-    oid."""
+    oid. Of a view over windows, `slide` is the newest one."""
 
     token: object
     rows: pa.Table
     made_at: float
     ends: Mapping[int, int]
+    slide: int | None = None
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from millpond.bell import Bell
 from millpond.catalog import Catalog
 from millpond.config import Settings
 from millpond.errors import InternalError, MillpondError, SqlState
@@ -18,6 +19,7 @@ from millpond.plan.pipelines import Grouping, SplitPlan
 from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
 from millpond.relation import Relation
 from millpond.run.axis import open_axis
+from millpond.run.frames import Frame, Shows
 from millpond.run.kept import KeptState
 from millpond.run.maintainer import Maintainer
 from millpond.run.pane_state import PaneState
@@ -25,7 +27,7 @@ from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
 from millpond.run.waited_ticks import WaitedTicks
-from millpond.run.windowed_view import Shows, WindowedView
+from millpond.run.windowed_view import WindowedView
 from millpond.spark.runner import Input, Runner
 from millpond.state.pane_tree import PaneTree
 from millpond.state.parts import PartStore
@@ -83,6 +85,8 @@ class ViewStore:
         self._states: dict[int, KeptState] = {}
         self._maintainers: dict[int, Maintainer] = {}
         self._asked: dict[int, int] = {}
+        self.moments = Bell()
+        self._shown: dict[int, list[Frame]] = {}
         self._wake = threading.Event()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
@@ -268,11 +272,16 @@ class ViewStore:
             for grouping, state in view.states.items()
         }
 
-    def answer(self, view: ContinuousView, tag: str, live: Mapping[str, Input], token: object) -> Answer:
-        """What a view holds, with all that was acknowledged before now. A tick takes many new tuples, a reader few."""
+    def answer(
+        self, view: ContinuousView, tag: str, live: Mapping[str, Input], token: object, slide: int | None = None
+    ) -> Answer:
+        """What a view holds, with all that was acknowledged before now, or held at a slide of its windows. A tick takes
+        many new tuples, a reader few."""
         if view.lag > READ_ALONG_ROWS_MAX:
             for oid in view.streams:
                 self.catch_up(oid)
+        if isinstance(view, WindowedView):
+            return view.answer(self._runner, tag, live, token, slide)
         return view.answer(self._runner, tag, live, token)
 
     def catch_up(self, stream: int) -> None:
@@ -342,15 +351,25 @@ class ViewStore:
             with self._lock:
                 asked, self._asked = self._asked, {}
                 maintainers = dict(self._maintainers)
+            self._tell_of_moments()
             for oid, maintainer in maintainers.items():
                 if self._closing.is_set():
                     return
                 _attempt(partial(self._keep_up, maintainer, asked.get(oid)), maintainer.relation)
 
+    def _tell_of_moments(self) -> None:
+        """Ring when views show other windows than before although nothing may have arrived."""
+        if not self.moments.waiting:
+            return
+        shown = {view.relation.oid: view.shown() for view in self.all() if isinstance(view, WindowedView)}
+        if shown != self._shown:
+            self._shown = shown
+            self.moments.ring()
+
     def _keep_up(self, maintainer: Maintainer, asked: int | None) -> None:
         """A tick if there is enough to do, or somebody asked for one and there was none since; else what can wait."""
-        pending = maintainer.pending()
-        if pending >= self._chunk_rows or (pending and asked is not None and asked >= maintainer.offset()):
+        pending, enough = maintainer.pending(), maintainer.chunk_rows(self._chunk_rows)
+        if pending >= enough or (pending and asked is not None and asked >= maintainer.offset()):
             maintainer.catch_up()
         else:
             maintainer.compact()

@@ -19,8 +19,9 @@ import pyarrow as pa
 from millpond import interrupt
 from millpond.plan.pipelines import Grouping
 from millpond.relation import TID
+from millpond.run.adaptive_chunks import AdaptiveChunks
 from millpond.run.axis import Axis
-from millpond.run.frames import Frame, Reach, frames
+from millpond.run.frames import Frame, Reach, Shows, driver_of, frames
 from millpond.run.merge import KeptParts, Merge
 from millpond.run.pane_state import Need, PaneState
 from millpond.run.view import Answer, ContinuousView, Seen
@@ -31,6 +32,12 @@ from millpond.state.pane_tree import together
 from millpond.state.parts import PartStore
 from millpond.stream import Chunk
 from millpond.stream_window import AsOfNow, StreamWindow
+
+SLIDES_KEPT = 256
+"""Slides that whoever follows a view may be behind; it gets the newest then."""
+
+RESULTS_KEPT = 16
+"""Results of slides before those that are shown, which a view that is followed and read may ask for in turn."""
 
 
 @dataclass(frozen=True)
@@ -62,49 +69,64 @@ class _Look:
     wanted: Sequence[tuple[Frame, Mapping[str, _Panes]]]
 
 
-@dataclass(frozen=True)
-class Shows:
-    """The windows that a view shows: the last `retain` complete ones and, if `early`, the one that is open."""
-
-    retain: int = 1
-    early: bool = False
-
-    @classmethod
-    def of(cls, options: Mapping[str, str], windows: Mapping[str, StreamWindow]) -> Shows:
-        """What a view's options say. An age is as many windows as begin in it."""
-        retain = int(options.get("retain", 1))
-        if "max_age" in options:
-            slides = [window.slide for window in windows.values() if not isinstance(window, AsOfNow)]
-            retain = -(-int(options["max_age"]) * 1000 // min(slides)) if slides else retain
-        return cls(retain, options.get("early") == "True")
-
-
 @dataclass
 class WindowedView(ContinuousView):
     """A view over windows; `shows` says which of them are its rows."""
 
-    shows: Shows = Shows()
+    shows: Shows = field(default_factory=Shows)
     scratch: Path = field(default_factory=Path)
+    chunks: AdaptiveChunks = field(default_factory=AdaptiveChunks)
+    followers: int = 0
+    _slid: tuple[int, int] | None = None
     _results: dict[tuple[int, ...], _Result] = field(default_factory=dict)
     _bounds: dict[str, datetime | int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        sliding = {name: one for name, one in self.windows.items() if not isinstance(one, AsOfNow)}
+        self._driver = driver_of(sliding) if sliding else None
         self._store = PartStore(self.scratch / f"windows-{self.relation.oid}", durable=False)
         for name, state in self._pane_states().items():
             state.needs[self.member_id(name)] = partial(self._need, name)
+            state.wishes[self.member_id(name)] = lambda: self.chunks.rows_per_chunk
 
     @property
     def windows(self) -> Mapping[str, StreamWindow]:
         return self.plan.windows
 
+    @property
+    def slides_kept(self) -> int:
+        """How many slides before those that are shown can still be computed, for those who follow each of them."""
+        return SLIDES_KEPT if self.followers else 0
+
     # -- which windows -----------------------------------------------------------------------------------------------
 
-    def shown(self) -> list[Frame]:
-        """The frames that the view shows by what it knows of its streams."""
+    def shown(self, up_to: int | None = None) -> list[Frame]:
+        """The frames that the view shows, or did when a window was the newest, by what it knows of its streams."""
+        return self._frames(self.shows, up_to)
+
+    def _frames(self, shows: Shows, up_to: int | None = None) -> list[Frame]:
         reaches = {name: self._reach(name) for name in self.windows}
         now = max(stream.now_us() for stream in self.streams.values())
-        return frames(self.windows, reaches, now, self.shows.retain, early=self.shows.early)
+        return frames(self.windows, reaches, now, shows, up_to)
+
+    def slide_after(self, slide: int | None) -> int | None:
+        """The slide that comes after one, or is the first of all; None if there is none. Those that are forgotten are
+        left out."""
+        self._advance()
+        kept = self._frames(Shows(self.slides_kept or 1))
+        if self._driver is None or self.shows.early or not kept:
+            return None
+        oldest, newest = kept[0][self._driver], kept[-1][self._driver]
+        following = oldest if slide is None else max(oldest, slide + 1)
+        return following if following <= newest else None
+
+    def _advance(self, ends: Mapping[int, int] | None = None) -> None:
+        """Look at what arrived, up to the ends of the streams."""
+        for state in self._pane_states().values():
+            with state.lock:
+                for oid, axis in state.axes.items():
+                    axis.advance(int(self.streams[oid].stats().end_tid) if ends is None else ends[oid])
 
     def _reach(self, name: str) -> Reach | None:
         """How far all streams of a grouping are."""
@@ -124,18 +146,21 @@ class WindowedView(ContinuousView):
         window, shown = self.windows[name], self.shown()
         if not shown:
             return None
-        first, _ = window.panes(shown[0][name])
+        first, _ = window.panes(shown[0][name] - (0 if isinstance(window, AsOfNow) else self.slides_kept))
         return Need(first, window.closed(shown[-1][name]), window.size // window.step)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
-    def answer(self, runner: Runner, tag: str, live: Mapping[str, Input], token: object) -> Answer:
-        """The results of all windows that the view shows now."""
+    def answer(
+        self, runner: Runner, tag: str, live: Mapping[str, Input], token: object, up_to: int | None = None
+    ) -> Answer:
+        """The results of all windows that the view shows now, or did when one was the newest."""
         with interrupt.holding(self.lock):
             if self.error is not None:
                 raise self.error
+            began = time.perf_counter()
             with ExitStack() as held:
-                look = self._look(held, token)
+                look = self._look(held, token, up_to)
                 last = self._answer
                 if last is not None and last.token == (look.ends, look.shown, token) and not look.wanted:
                     return last
@@ -144,24 +169,42 @@ class WindowedView(ContinuousView):
                     rows = self._evaluated(runner, tag, live, look.seen, frame, panes, held)
                     self._results[_key(frame)] = _Result(look.ends, token, rows)
                     self.costs.add(started)
-            self._results = {_key(frame): self._results[_key(frame)] for frame in look.shown}
-            tables = [result.rows for result in self._results.values()]
+            self._note_slide(look, time.perf_counter() - began)
+            self._forget_results(look)
+            tables = [self._results[_key(frame)].rows for frame in look.shown]
             rows = pa.concat_tables(tables) if tables else self._no_rows()
-            self._answer = Answer((look.ends, look.shown, token), rows, time.time(), look.ends)
+            slide = look.shown[-1][self._driver] if look.shown and self._driver and not self.shows.early else None
+            made = Answer((look.ends, look.shown, token), rows, time.time(), look.ends, slide)
+            if up_to is None:
+                self._answer = made
             for oid, offset in look.seen.read_along():
                 self.ask_for_tick(oid, offset)
-            return self._answer
+            return made
 
-    def _look(self, held: ExitStack, token: object) -> _Look:
+    def _note_slide(self, look: _Look, response_s: float) -> None:
+        """Adapt the chunks of a slide to how long its answer took."""
+        if self._driver is None or not look.shown or not look.wanted:
+            return
+        slide, ends = look.shown[-1][self._driver], sum(look.ends.values())
+        if self._slid is not None and slide > self._slid[0]:
+            self.chunks.slid((ends - self._slid[1]) // (slide - self._slid[0]), response_s)
+        if self._slid is None or slide > self._slid[0]:
+            self._slid = (slide, ends)
+
+    def _forget_results(self, look: _Look) -> None:
+        """Results that are shown now, or were a few slides ago, are kept."""
+        shown = {_key(frame) for frame in look.shown}
+        for key in [one for one in self._results if one not in shown][: -RESULTS_KEPT or None]:
+            del self._results[key]
+
+    def _look(self, held: ExitStack, token: object, up_to: int | None) -> _Look:
         """All states at one moment, which windows to show then, and what has to be computed of them."""
         with ExitStack() as locked:
             for state in sorted(self.states.values(), key=lambda one: one.oid):
                 locked.enter_context(state.lock)
             ends, seen = self._hold(held)
-            for state in self._pane_states().values():
-                for oid, axis in state.axes.items():
-                    axis.advance(ends[oid])
-            shown = self.shown()
+            self._advance(ends)
+            shown = self.shown(up_to)
             stale = [frame for frame in shown if not self._is_current(frame, ends, token)]
             wanted = [(frame, {name: self._panes(name, frame, seen, held) for name in self.windows}) for frame in stale]
         return _Look(ends, seen, shown, wanted)

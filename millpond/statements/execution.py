@@ -377,11 +377,12 @@ class Execution:
         held.append(self.services.tables.pins.pin(relation.oid))
         return self.table_input(relation)
 
-    def view_answer(self, relation: Relation) -> Answer:
-        """What a continuous view holds: everything acknowledged before now, or what it was a freshness ago."""
+    def view_answer(self, relation: Relation, slide: int | None = None) -> Answer:
+        """What a continuous view holds: everything acknowledged before now, or what it was a freshness ago, or at a
+        slide of its windows."""
         view = self.open_view(relation)
         recent = view.recent_answer(self._freshness_s(relation))
-        if recent is not None:
+        if recent is not None and slide is None:
             return recent
         live: dict[str, Input] = {}
         token: list[object] = []
@@ -392,7 +393,7 @@ class Execution:
             live[key_of(read)], state = self._live_input(current, held)
             token.append(state)
         try:
-            compute = partial(self.services.views.answer, view, self.tag, live, tuple(token))
+            compute = partial(self.services.views.answer, view, self.tag, live, tuple(token), slide)
             return self.services.view_reads.shared_answer(view, compute)
         finally:
             for release in held:

@@ -19,6 +19,7 @@ from millpond.relation import Relation
 from millpond.result import Result, ResultColumn
 from millpond.run.difference import Key
 from millpond.run.view import Answer, ContinuousView
+from millpond.run.windowed_view import WindowedView
 from millpond.services import Services
 from millpond.session_state import SessionState
 from millpond.spark.runner import FileInput
@@ -97,20 +98,40 @@ class ViewSource(FollowedQuery):
         super().__init__(services, reads)
         self._view, self._on_close = view, on_close
         self._last: Answer | None = None
+        self._wake: Callable[[], None] = lambda: None
         self.key: Key | None = view_key(services, view)
+        if isinstance(view, WindowedView):
+            view.followers += 1
 
     def look(self) -> pa.Table | None:
         with self.looking() as execution:
-            answer = execution.view_answer(self._view.relation)
+            answer = execution.view_answer(self._view.relation, self._next_slide())
         if answer is self._last:
             return None
         self._last = answer
+        if self._next_slide() is not None:
+            self._wake()
         return answer.rows
 
+    def _next_slide(self) -> int | None:
+        """The slide to look at, so that none is left out."""
+        if not isinstance(self._view, WindowedView) or self._last is None:
+            return None
+        return self._view.slide_after(self._last.slide)
+
     def listen(self, wake: Callable[[], None]) -> Stop:
-        return self.hear(wake, streams_below(self.services, self._view))
+        self._wake = wake
+        stops = [self.hear(wake, streams_below(self.services, self._view)), self.services.views.moments.listen(wake)]
+
+        def stop() -> None:
+            for one in stops:
+                one()
+
+        return stop
 
     def close(self) -> None:
+        if isinstance(self._view, WindowedView):
+            self._view.followers -= 1
         if self._on_close is not None:
             self._on_close()
 

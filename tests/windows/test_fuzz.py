@@ -30,9 +30,7 @@ class World:
         self.pond = self._open()
 
     def _open(self) -> Pond:
-        return millpond.Pond(
-            self._path, master="local[2]", catalog=None, settings={}, clock=lambda: micros(self.now)
-        )
+        return millpond.Pond(self._path, master="local[2]", catalog=None, settings={}, clock=lambda: micros(self.now))
 
     def restart(self) -> None:
         self.pond.close()
