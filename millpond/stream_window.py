@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-WindowKind = Literal["tumble", "hop", "landmark", "age", "calendar"]
+WindowKind = Literal["tumble", "hop", "landmark", "last", "age", "calendar"]
 
 FOREVER = 1 << 62
 """A place that no row reaches: the end of windows that have none."""
@@ -138,6 +138,13 @@ class CalendarWindow(StreamWindow):
             "year": day.replace(month=1, day=1),
         }
         return (starts[self.unit] - _EPOCH) // timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class LastWindow(StreamWindow):
+    """The newest `size` rows of each key, as of the read."""
+
+    keys: tuple[str, ...] = ()
 
 
 AsOfNow = AgeWindow | CalendarWindow

@@ -15,6 +15,8 @@ from __future__ import annotations
 from millpond.errors import MillpondError, SqlState
 from millpond.plan import folds, statistics
 from millpond.plan.calls import AggregateCall
+from millpond.plan.last_rows import NAME as LAST_ROWS
+from millpond.plan.last_rows import last_rows
 from millpond.plan.ordered import array_agg, string_agg
 from millpond.plan.partials import Aggregate, Partial, words
 from millpond.sql.casts import INTERVAL_DAYS, INTERVAL_MICROS
@@ -175,7 +177,7 @@ DISTINCT_TABLE: tuple[Aggregate, ...] = _DISTINCT
 """The same with DISTINCT, where that makes a difference: the set of values is kept."""
 
 
-_BY_ORDER = {"array_agg": array_agg, "string_agg": string_agg}
+_BY_ORDER = {"array_agg": array_agg, "string_agg": string_agg, LAST_ROWS: last_rows}
 
 
 def aggregate_for(call: AggregateCall) -> Aggregate:

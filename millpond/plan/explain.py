@@ -9,8 +9,9 @@ from functools import partial
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StateColumn, StreamPipeline
 from millpond.plan.shared import SharedGrouping
 from millpond.relation import Relation
+from millpond.setting import Setting
 from millpond.sql.translate import relation_key
-from millpond.stream_window import CalendarWindow, StreamWindow
+from millpond.stream_window import AgeWindow, CalendarWindow, StreamWindow
 
 
 def describe(plan: SplitPlan) -> list[str]:
@@ -35,10 +36,10 @@ def _shown_constant(plan: SplitPlan, name: str) -> datetime | date | str | int |
 
 def _described(grouping: Grouping) -> list[str]:
     lines = [f"grouping {grouping.name}"]
-    for pipeline in grouping.pipelines:
+    for pipeline in grouping.kept.pipelines:
         lines += [f'  stream pipeline over "{pipeline.stream.name}"', f"    {_text(pipeline)}"]
-    lines += [f"  {_windowed(grouping.window)}"] if grouping.window is not None else []
-    lines += [f"  key {_column(key)}" for key in grouping.keys]
+    lines += [f"  window: {_windowed(grouping.window)}"] if grouping.window is not None else []
+    lines += [f"  key {_column(key)}" for key in grouping.kept.keys]
     lines += [f"  partial {_column(partial)}" for partial in grouping.partials]
     return [*lines, "  merge", f"    {grouping.merge_text(grouping.name)}"]
 
@@ -46,10 +47,18 @@ def _described(grouping: Grouping) -> list[str]:
 def _windowed(window: StreamWindow) -> str:
     """The window of a grouping: how long, how often, and in how many panes."""
     if isinstance(window, CalendarWindow):
-        return f"rows of the current {window.unit}{' and later' if window.onward else ''} by {window.column}"
-    unit = " rows" if window.by_rows else " us"
-    panes = window.size // window.step
-    return f"{window.kind} of {window.size}{unit} each {window.slide}{unit} by {window.column}, in {panes} panes"
+        return f"rows of the current {window.unit}{' and later' if window.onward else ''}, by {window.column}"
+    size, slide = (_length(one, by_rows=window.by_rows) for one in (window.size, window.slide))
+    panes = f"{window.size // window.step} panes by {window.column}"
+    if isinstance(window, AgeWindow):
+        return f"rows younger than {size}, in steps of {slide}, {panes}"
+    return f"{window.kind} of {size}" + (f" each {slide}" if window.kind == "hop" else "") + f", {panes}"
+
+
+def _length(length: int, *, by_rows: bool) -> str:
+    if by_rows:
+        return f"{length} rows"
+    return Setting("", 0, "ms", "").show(length // 1000) if length % 1000 == 0 else f"{length}us"
 
 
 def shared_pipelines(shared: SharedGrouping) -> list[str]:

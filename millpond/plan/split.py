@@ -2,7 +2,8 @@
 
 The algorithm, a few passes over the bound tree:
 
-1. Unfold CTEs that mention a stream: each use becomes its own occurrence (`ctes`).
+1. Unfold CTEs that mention a stream: each use becomes its own occurrence (`ctes`). LAST becomes a grouping of its own
+   (`last_rows`).
 2. Group the streams that EXISTS and IN look into by what they are looked up with (`semi_joins`), and move the bounds of
    windows, which are constants, above the groupings (`window_bounds`). Conditions on the age of rows become windows
    (`ages`).
@@ -40,6 +41,7 @@ from millpond.errors import MillpondError, SqlState
 from millpond.plan.ages import lift_ages
 from millpond.plan.ctes import prune, unfold_streams
 from millpond.plan.extract import extract
+from millpond.plan.last_rows import unfold_last_rows
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StaticPipeline
 from millpond.plan.rows import drop_orders
 from millpond.plan.rules import check_no_session, check_windows, ungrouped
@@ -64,7 +66,7 @@ def split(bound: BoundQuery, *, kept: bool = True, step_us: int | None = None) -
         raise MillpondError(SqlState.WRONG_OBJECT_TYPE, "the query reads no stream, so there is nothing to split")
     if kept:
         check_no_session(bound.tree)
-    tree = lift_bounds(group_semi_joins(unfold_streams(bound.tree)))
+    tree = lift_bounds(group_semi_joins(unfold_last_rows(unfold_streams(bound.tree))))
     if kept:
         lift_ages(tree, step_us)
     notices = drop_orders(tree, kept=kept)

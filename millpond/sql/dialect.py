@@ -181,6 +181,13 @@ class PostgresText(Postgres):
 
             return super()._parse_csv(parse, sep)
 
+        def _parse_lambda(self, *options: Any, **more: Any) -> Any:
+            """An argument of a function; `n PARTITION BY a, b` is one of a window over a stream."""
+            made = super()._parse_lambda(*options, **more)
+            if made is None or not self._match(TokenType.PARTITION_BY):
+                return made
+            return self.expression(exp.Partition(expressions=[made, *self._parse_csv(self._parse_column)]))
+
         def _parse_join(self, *options: Any, **more: Any) -> Any:
             """A join; sqlglot takes one without a condition for a product."""
             is_comma = self._curr is not None and self._curr.token_type is TokenType.COMMA

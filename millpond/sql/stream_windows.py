@@ -1,4 +1,4 @@
-"""Binding of windows over a stream: TUMBLE, HOP and LANDMARK in FROM.
+"""Binding of windows over a stream: TUMBLE, HOP, LANDMARK and LAST in FROM.
 
 A window becomes the stream it stands on, which keeps the window in its note. `window_start` and `window_end` have one
 value for all rows of a window: they are bound as constants, not as columns, and so may stand beside aggregates.
@@ -20,7 +20,7 @@ from millpond.sql.literals import interval_parts
 from millpond.sql.nodes import annotate, cast, error, fold, identifier, note_of, position_of, type_of, typed
 from millpond.sql.scope import ScopeColumn
 from millpond.sql.sql_types import UNKNOWN
-from millpond.stream_window import StreamWindow, WindowKind
+from millpond.stream_window import LastWindow, StreamWindow, WindowKind
 from millpond.types import BIGINT, INTERVAL, TIMESTAMP, SqlType
 
 FindRelation = Callable[[str | None, str, exp.Expr], Relation]
@@ -51,6 +51,7 @@ CALLS: dict[str, _Call] = {
     "tumble": _Call(("size",)),
     "hop": _Call(("slide", "size")),
     "landmark": _Call(("reset",), optional=1),
+    "last": _Call(("rows PARTITION BY key",)),
 }
 
 
@@ -59,6 +60,8 @@ def bind(
 ) -> tuple[exp.Table, tuple[ScopeColumn, ...], Relation]:
     """The stream under its window, with the stream's columns and the window's bounds."""
     relation = _stream(node, name, find_relation)
+    if name == "last":
+        return _last(node, relation, context, alias)
     column, arguments = _time_column(node.expressions[1:], relation)
     call = CALLS[name]
     if not call.count - call.optional <= len(arguments) <= call.count:
@@ -82,6 +85,32 @@ def bind(
     kind = BIGINT if by_rows else TIMESTAMP if axis.type.name == "date" else axis.type
     columns += [ScopeColumn(one, kind, one, constant=_bound(one, alias, kind, window)) for one in BOUNDS]
     return annotate(table, relation=relation, window=window), tuple(columns), relation
+
+
+def _last(
+    node: exp.Anonymous, relation: Relation, context: Context, alias: str
+) -> tuple[exp.Table, tuple[ScopeColumn, ...], Relation]:
+    """`LAST(s, n PARTITION BY k)`: the stream's columns alone, since there are no bounds."""
+    arguments = node.expressions[1:]
+    if len(arguments) != 1:
+        raise _wrong_call(node, "last", CALLS["last"])
+    partition = arguments[0] if isinstance(arguments[0], exp.Partition) else exp.Partition(expressions=arguments)
+    size = _Size.of(partition.expressions[0], context)
+    if not size.by_rows:
+        raise error(SqlState.DATATYPE_MISMATCH, "LAST needs a number of rows", arguments[0])
+    keys = tuple(_key(written, relation) for written in partition.expressions[1:])
+    table = exp.Table(this=identifier(relation.name), db=identifier(relation.schema))
+    table.set("alias", exp.TableAlias(this=identifier(alias)))
+    window = LastWindow("last", alias, TID.name, by_rows=True, slide=size.length, size=size.length, keys=keys)
+    columns = tuple(ScopeColumn(one.name, one.type, one.name, one.hidden) for one in relation.columns)
+    return annotate(table, relation=relation, window=window), columns, relation
+
+
+def _key(written: exp.Expr, relation: Relation) -> str:
+    name = fold(written.this) if isinstance(written, exp.Column) else ""
+    if relation.column(name) is None:
+        raise error(SqlState.UNDEFINED_COLUMN, f'column "{name}" does not exist', written)
+    return name
 
 
 def event_time(stream: Relation) -> str:

@@ -70,11 +70,21 @@ class Translation:
 
 def translate(tree: exp.Expr, translation: Translation) -> exp.Expr:
     """The tree after all passes, ready to be printed."""
+    _refuse_windows(tree)
     made = put_constants(tree.copy(), translation.constants)
     made = put_session_calls(made, translation.calls)
     for one in (*QUERY_PASSES, *EXPRESSION_PASSES):
         made = one(made)
     return rewrite(made, partial(_name_relation, translation))
+
+
+def _refuse_windows(tree: exp.Expr) -> None:
+    """Windows that the planner of views has not taken out have no meaning to Spark."""
+    for table in tree.find_all(exp.Table):
+        window = note_of(table).window
+        if window is not None:
+            what = f"{window.kind.upper()} in a query that is not a view"
+            raise not_supported(what, hint="Create a view, or filter by time.", position=position_of(table))
 
 
 def query_text(tree: exp.Expr, types: tuple[SqlType, ...], translation: Translation) -> str:
@@ -142,10 +152,6 @@ def _name_relation(translation: Translation, node: exp.Expr) -> exp.Expr:
         return node
     if isinstance(node.this, exp.Anonymous):
         return node
-    window = note_of(node).window
-    if window is not None:
-        what = f"{window.kind.upper()} in a query that is not a view"
-        raise not_supported(what, hint="Create a view, or filter by time.", position=position_of(node))
     spark_name = translation.relations(node) if note_of(node).relation is not None else _cte_name(node.name)
     made = exp.Table(this=identifier(spark_name), alias=node.args.get("alias"))
     return annotate(made, relation=note_of(node).relation)

@@ -261,14 +261,21 @@ at: current_setting('app.user') FR
 
 SELECT count(*) FROM part_usage WHERE at > now() - interval '1 hour';
 ----
-error 0A000: now() below the grouping of the stream "part_usage": time windows are not supported yet
-hint: Group by a time, such as date_trunc('hour', arrival_timestamp), and compare that above the grouping.
-at: now() - interval '1 hour';
+grouping state_0
+  stream pipeline over "part_usage"
+    SELECT (UNIX_MICROS(CAST(`part_usage`.`at` AS TIMESTAMP)) - PMOD(UNIX_MICROS(CAST(`part_usage`.`at` AS TIMESTAMP)), 30000000)) DIV /* bigint */ 30000000 AS `k0`, COUNT(*) AS `p0` FROM `part_usage` AS `part_usage` GROUP BY (UNIX_MICROS(CAST(`part_usage`.`at` AS TIMESTAMP)) - PMOD(UNIX_MICROS(CAST(`part_usage`.`at` AS TIMESTAMP)), 30000000)) DIV /* bigint */ 30000000
+  window: rows younger than 1h, in steps of 30s, 120 panes by at
+  key k0 BIGINT: pane
+  partial p0 BIGINT: rows of count(*)
+  merge
+    SELECT SUM(p0) AS p0 FROM state_0
+upper pipeline
+  SELECT CAST(COALESCE(`merged_0`.`p0`, 0) AS BIGINT) AS `c0` FROM `state_0` AS `merged_0`
 
 SELECT at::date = current_date, count(*) FROM part_usage GROUP BY 1;
 ----
-error 0A000: current_date below the grouping of the stream "part_usage": time windows are not supported yet
-hint: Group by a time, such as date_trunc('hour', arrival_timestamp), and compare that above the grouping.
+error 0A000: current_date below the grouping of the stream "part_usage" is not supported in this place
+hint: Compare a time column with now() less an interval, or date_trunc of both, in WHERE.
 at: nowhere
 
 SELECT count(*) FROM part_usage WHERE part = current_user;
@@ -297,8 +304,17 @@ at: random() < 0.5) st ON st.id =
 
 SELECT window_start, count(*) FROM TUMBLE(part_usage, INTERVAL '1 minute') w GROUP BY window_start;
 ----
-error 0A000: TUMBLE is not supported in a continuous view yet
-at: window_start, count(*) FROM TU
+grouping state_0
+  stream pipeline over "part_usage"
+    SELECT CAST(TRUE AS BOOLEAN) AS `k0`, (UNIX_MICROS(CAST(`w`.`arrival_timestamp` AS TIMESTAMP)) - PMOD(UNIX_MICROS(CAST(`w`.`arrival_timestamp` AS TIMESTAMP)), 60000000)) DIV /* bigint */ 60000000 AS `k1`, COUNT(*) AS `p0` FROM `part_usage` AS `w` GROUP BY TRUE, (UNIX_MICROS(CAST(`w`.`arrival_timestamp` AS TIMESTAMP)) - PMOD(UNIX_MICROS(CAST(`w`.`arrival_timestamp` AS TIMESTAMP)), 60000000)) DIV /* bigint */ 60000000
+  window: tumble of 1min, 1 panes by arrival_timestamp
+  key k0 BOOLEAN: TRUE
+  key k1 BIGINT: pane
+  partial p0 BIGINT: rows of count(*)
+  merge
+    SELECT k0, SUM(p0) AS p0 FROM state_0 GROUP BY k0
+upper pipeline
+  SELECT CAST(`window_start` AS TIMESTAMP) AS `c0`, CAST(COALESCE(`merged_0`.`p0`, 0) AS BIGINT) AS `c1` FROM `state_0` AS `merged_0`
 
 SELECT plant FROM station;
 ----

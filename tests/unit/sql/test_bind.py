@@ -99,7 +99,7 @@ def test_an_alias_that_is_also_a_column_is_renamed_for_spark() -> None:
 def test_windows_of_streams_are_left_to_the_planner() -> None:
     query = bound("select window_start, count(*) from tumble(s, interval '1 minute') group by window_start")
     assert [reference.key for reference in query.relations] == ["s"]
-    with pytest.raises(MillpondError, match="TUMBLE in an ordinary query is not supported"):
+    with pytest.raises(MillpondError, match="TUMBLE in a query that is not a view is not supported"):
         query.to_spark(SPARK_NAMES)
 
 
