@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from millpond.setting import Setting
+
 WindowKind = Literal["tumble", "hop", "landmark", "last", "age", "calendar"]
 
 FOREVER = 1 << 62
@@ -151,6 +153,17 @@ AsOfNow = AgeWindow | CalendarWindow
 """Windows that move with the clock, whatever arrives."""
 
 CALENDAR_UNITS = ("hour", "day", "week", "month", "quarter", "year")
+
+
+def shown_length(length: int, *, by_rows: bool) -> str:
+    """A size as settings are shown.
+
+    >>> shown_length(20, by_rows=True), shown_length(3_600_000_000, by_rows=False), shown_length(5, by_rows=False)
+    ('20 rows', '1h', '5us')
+    """
+    if by_rows:
+        return f"{length} rows"
+    return Setting("", 0, "ms", "").show(length // 1000) if length % 1000 == 0 else f"{length}us"
 
 
 def moment(micros: int) -> datetime:

@@ -15,8 +15,10 @@ from millpond.relation import Column, Relation
 from millpond.run.continuous_queries import QueryStore, is_paused
 from millpond.run.feeds import Feeds
 from millpond.run.views import ViewStore
+from millpond.run.windowed_view import WindowedView
 from millpond.setting import shown
 from millpond.sql.parse import parse_insert
+from millpond.stream_window import shown_length
 from millpond.streams import StreamStore
 from millpond.transaction import Transaction
 from millpond.types import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
@@ -92,6 +94,29 @@ def _views(context: SystemContext) -> Iterable[Row]:
             int(relation.options.get("freshness", 0)),
             None if view.error is None else view.error.message,
         )
+
+
+def _windows(context: SystemContext) -> Iterable[Row]:
+    views = {view.relation.oid: view for view in context.views.all() if isinstance(view, WindowedView)}
+    for relation in context.relations("continuous"):
+        view = views.get(relation.oid)
+        for one in view.described() if view is not None else ():
+            yield (
+                relation.name,
+                one.stream,
+                one.window.kind,
+                shown_length(one.window.size, by_rows=one.window.by_rows),
+                shown_length(one.window.slide, by_rows=one.window.by_rows),
+                one.window.size // one.window.step,
+                one.panes,
+                one.rows,
+                one.bytes,
+                None if one.position is None else str(one.window.value(one.position)),
+                one.late_rows,
+                one.evaluations,
+                one.response_ms,
+                one.chunks,
+            )
 
 
 def _queries(context: SystemContext) -> Iterable[Row]:
@@ -207,6 +232,27 @@ _ALL = (
             "read_ms": DOUBLE,
             "freshness_ms": BIGINT,
             "error": TEXT,
+        },
+    ),
+    _system(
+        "public",
+        "millpond_windows",
+        _windows,
+        {
+            "view": TEXT,
+            "stream": TEXT,
+            "kind": TEXT,
+            "size": TEXT,
+            "slide": TEXT,
+            "basic_windows": BIGINT,
+            "kept": BIGINT,
+            "groups": BIGINT,
+            "bytes": BIGINT,
+            "complete_to": TEXT,
+            "late_rows": BIGINT,
+            "evaluations": BIGINT,
+            "response_ms": DOUBLE,
+            "chunks": INTEGER,
         },
     ),
     _system(

@@ -15,10 +15,9 @@ from __future__ import annotations
 from millpond.errors import MillpondError, SqlState
 from millpond.plan import folds, statistics
 from millpond.plan.calls import AggregateCall
-from millpond.plan.last_rows import NAME as LAST_ROWS
-from millpond.plan.last_rows import last_rows
 from millpond.plan.ordered import array_agg, string_agg
 from millpond.plan.partials import Aggregate, Partial, words
+from millpond.plan.window_rows import ALL_ROWS, NEWEST_ROWS, all_rows, newest_rows
 from millpond.sql.casts import INTERVAL_DAYS, INTERVAL_MICROS
 from millpond.sql.collected import HASHED, estimate, first_reaching
 from millpond.sql.interval_math import INTERVAL_KEY
@@ -177,13 +176,13 @@ DISTINCT_TABLE: tuple[Aggregate, ...] = _DISTINCT
 """The same with DISTINCT, where that makes a difference: the set of values is kept."""
 
 
-_BY_ORDER = {"array_agg": array_agg, "string_agg": string_agg, LAST_ROWS: last_rows}
+_BY_CALL = {"array_agg": array_agg, "string_agg": string_agg, NEWEST_ROWS: newest_rows, ALL_ROWS: all_rows}
 
 
 def aggregate_for(call: AggregateCall) -> Aggregate:
     """The row for a call, or an error that says that its result cannot be kept up to date."""
-    if call.name in _BY_ORDER:
-        return _BY_ORDER[call.name](call)
+    if call.name in _BY_CALL:
+        return _BY_CALL[call.name](call)
     distinct = call.distinct and call.name not in IDEMPOTENT
     for one in DISTINCT_TABLE if distinct else TABLE:
         if one.name == call.name and (not one.takes or call.word in one.takes):

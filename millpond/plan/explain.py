@@ -9,9 +9,8 @@ from functools import partial
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StateColumn, StreamPipeline
 from millpond.plan.shared import SharedGrouping
 from millpond.relation import Relation
-from millpond.setting import Setting
 from millpond.sql.translate import relation_key
-from millpond.stream_window import AgeWindow, CalendarWindow, StreamWindow
+from millpond.stream_window import AgeWindow, CalendarWindow, StreamWindow, shown_length
 
 
 def describe(plan: SplitPlan) -> list[str]:
@@ -48,17 +47,11 @@ def _windowed(window: StreamWindow) -> str:
     """The window of a grouping: how long, how often, and in how many panes."""
     if isinstance(window, CalendarWindow):
         return f"rows of the current {window.unit}{' and later' if window.onward else ''}, by {window.column}"
-    size, slide = (_length(one, by_rows=window.by_rows) for one in (window.size, window.slide))
+    size, slide = (shown_length(one, by_rows=window.by_rows) for one in (window.size, window.slide))
     panes = f"{window.size // window.step} panes by {window.column}"
     if isinstance(window, AgeWindow):
         return f"rows younger than {size}, in steps of {slide}, {panes}"
     return f"{window.kind} of {size}" + (f" each {slide}" if window.kind == "hop" else "") + f", {panes}"
-
-
-def _length(length: int, *, by_rows: bool) -> str:
-    if by_rows:
-        return f"{length} rows"
-    return Setting("", 0, "ms", "").show(length // 1000) if length % 1000 == 0 else f"{length}us"
 
 
 def shared_pipelines(shared: SharedGrouping) -> list[str]:

@@ -58,7 +58,15 @@ def extract(
     condition = rows.args["where"].this if rows.args.get("where") else None
     grouping = register(
         Grouping(
-            "", pipelines, lift.columns(), lift.types(), calls.columns, calls.computed, condition, calls.subtractable
+            "",
+            pipelines,
+            lift.columns(),
+            lift.types(),
+            calls.columns,
+            calls.computed,
+            condition,
+            calls.subtractable,
+            calls.concatenated,
         )
     )
     table = exp.Table(this=identifier(grouping.name), alias=exp.TableAlias(this=identifier(alias)))

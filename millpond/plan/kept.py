@@ -14,6 +14,7 @@ from millpond.plan.expressions import final_node
 from millpond.plan.partials import Aggregate, Partial
 from millpond.plan.pipelines import Computed, StateColumn
 from millpond.plan.shown import shown
+from millpond.plan.window_rows import ALL_ROWS
 from millpond.sql.nodes import identifier, note_of, position_of
 from millpond.types import INTERVAL, NUMERIC_PRECISION_MAX, SqlType
 
@@ -47,6 +48,11 @@ class Kept:
     def subtractable(self) -> bool:
         """Whether the state can forget a part by subtracting it."""
         return all(one.row.subtractable for one in self.calls)
+
+    @property
+    def concatenated(self) -> bool:
+        """Whether the state is rows in arrays, which are taken apart one by one."""
+        return bool(self.calls) and all(one.row.name == ALL_ROWS for one in self.calls)
 
     def find(self, node: exp.Expr) -> KeptCall | None:
         return next((one for one in self.calls if one.call.node == node), None)

@@ -124,7 +124,8 @@ class Grouping:
     """A grouping of streams: the first breaker above them, and what is kept of what they delivered.
 
     There is one pipeline for each stream. `computed` says how each partial comes about from the rows that pass
-    `condition`. A `subtractable` state can forget a part by subtracting its partials.
+    `condition`. A `subtractable` state can forget a part by subtracting its partials. One that is `concatenated` keeps
+    rows, and need not be merged to be read.
     """
 
     name: str
@@ -135,6 +136,7 @@ class Grouping:
     computed: tuple[Computed, ...]
     condition: exp.Expr | None
     subtractable: bool
+    concatenated: bool = False
 
     @property
     def columns(self) -> tuple[StateColumn, ...]:

@@ -2,11 +2,10 @@
 
 The algorithm, a few passes over the bound tree:
 
-1. Unfold CTEs that mention a stream: each use becomes its own occurrence (`ctes`). LAST becomes a grouping of its own
-   (`last_rows`).
+1. Unfold CTEs that mention a stream: each use becomes its own occurrence (`ctes`).
 2. Group the streams that EXISTS and IN look into by what they are looked up with (`semi_joins`), and move the bounds of
    windows, which are constants, above the groupings (`window_bounds`). Conditions on the age of rows become windows
-   (`ages`).
+   (`ages`); windows of which a query needs the rows get groupings of their own, which keep them (`window_rows`).
 3. Drop ORDER BY without LIMIT at the top and below groupings, where it means nothing, with a notice (`rows`).
 4. Walk the tree from the top. A SELECT whose FROM delivers rows of an ungrouped stream must group them: by GROUP BY, by
    DISTINCT or by aggregates. If it does not, the query is refused.
@@ -41,17 +40,18 @@ from millpond.errors import MillpondError, SqlState
 from millpond.plan.ages import lift_ages
 from millpond.plan.ctes import prune, unfold_streams
 from millpond.plan.extract import extract
-from millpond.plan.last_rows import unfold_last_rows
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StaticPipeline
 from millpond.plan.rows import drop_orders
 from millpond.plan.rules import check_no_session, check_windows, ungrouped
 from millpond.plan.semi_joins import group_semi_joins
-from millpond.plan.trees import is_grouping, is_raw, mentions_stream, raw_items
+from millpond.plan.trees import is_grouping, is_raw, mentions_stream, raw_items, stream_of
 from millpond.plan.window_bounds import lift_bounds
+from millpond.plan.window_rows import needs_rows, unfold_last_rows, unfold_window_rows
 from millpond.relation import Relation
 from millpond.sql.bind import BoundQuery, RelationRef
 from millpond.sql.from_clause import relations_of
 from millpond.sql.nodes import note_of
+from millpond.sql.stream_windows import window_of
 
 __all__ = ["Grouping", "SplitPlan", "split"]
 
@@ -66,9 +66,10 @@ def split(bound: BoundQuery, *, kept: bool = True, step_us: int | None = None) -
         raise MillpondError(SqlState.WRONG_OBJECT_TYPE, "the query reads no stream, so there is nothing to split")
     if kept:
         check_no_session(bound.tree)
-    tree = lift_bounds(group_semi_joins(unfold_last_rows(unfold_streams(bound.tree))))
+    tree = unfold_last_rows(unfold_streams(bound.tree))
     if kept:
         lift_ages(tree, step_us)
+    tree = lift_bounds(group_semi_joins(tree))
     notices = drop_orders(tree, kept=kept)
     cutter = _Cutter(kept=kept)
     tree = cutter.cut(tree)
@@ -95,9 +96,11 @@ class _Cutter:
 
     def cut(self, node: exp.Expr) -> exp.Expr:
         """The node with every grouping of a stream below it replaced by a read of its state. It is changed."""
-        if isinstance(node, exp.SetOperation) and is_raw(node):
+        if isinstance(node, exp.SetOperation) and is_raw(node) and not _is_windowed(node):
             raise ungrouped(node)
-        if isinstance(node, exp.Select) and raw_items(node):
+        if isinstance(node, exp.Select) and raw_items(node) and needs_rows(node):
+            unfold_window_rows(node)
+        elif isinstance(node, exp.Select) and raw_items(node):
             if not is_grouping(node):
                 raise ungrouped(node)
             alias = f"merged_{self._occurrences}"
@@ -125,6 +128,11 @@ class _Cutter:
         named = replace(made, name=f"static_{len(self.statics)}")
         self.statics.append(named)
         return named
+
+
+def _is_windowed(query: exp.Expr) -> bool:
+    """Whether all streams of a raw query are under windows."""
+    return all(window_of(table) for table in query.find_all(exp.Table) if stream_of(table))
 
 
 def _put(old: exp.Expr, new: exp.Expr) -> exp.Expr:

@@ -90,6 +90,8 @@ class Merge:
         sources = [self._partial(pipeline, chunk) for pipeline, chunk in self._chunks]
         if self._kept.parts or not sources:
             sources += self._kept_sources()
+        if self._grouping.concatenated:
+            return QueryInput(" UNION ALL ".join(sources), self._inputs)
         single = len(sources) == 1 and len(self._kept.parts) < 2 and not self._apart
         if single and (self._kept.parts or self._grouping.keys):
             return QueryInput(sources[0], self._inputs)

@@ -7,7 +7,7 @@ one Spark job. What was computed of a window is kept until rows arrive that belo
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -38,6 +38,22 @@ SLIDES_KEPT = 256
 
 RESULTS_KEPT = 16
 """Results of slides before those that are shown, which a view that is followed and read may ask for in turn."""
+
+
+@dataclass(frozen=True)
+class WindowCosts:
+    """A window of a view, for `millpond_windows`: what is kept in how many panes, and what evaluations take."""
+
+    stream: str
+    window: StreamWindow
+    panes: int
+    rows: int
+    bytes: int
+    position: int | None
+    late_rows: int
+    evaluations: int
+    response_ms: float | None
+    chunks: int
 
 
 @dataclass(frozen=True)
@@ -148,6 +164,25 @@ class WindowedView(ContinuousView):
             return None
         first, _ = window.panes(shown[0][name] - (0 if isinstance(window, AsOfNow) else self.slides_kept))
         return Need(first, window.closed(shown[-1][name]), window.size // window.step)
+
+    def described(self) -> Iterator[WindowCosts]:
+        """What is kept of each of its windows, and how long answers take."""
+        for name, state in self._pane_states().items():
+            with state.lock:
+                positions = [axis.position() for axis in state.axes.values()]
+                known = [one for one in positions if one is not None]
+                yield WindowCosts(
+                    ", ".join(line.stream.name for line in self.members[name].grouping.pipelines),
+                    self.windows[name],
+                    state.tree.count,
+                    state.tree.rows,
+                    state.tree.bytes,
+                    min(known, default=None),
+                    state.late_rows,
+                    self.costs.runs,
+                    self.costs.seconds / self.costs.runs * 1000 if self.costs.runs else None,
+                    self.chunks.chunks,
+                )
 
     # -- reading -----------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from millpond.config import Setting
-from millpond.errors import MillpondError, SqlState, closest
+from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.plan.pipelines import SplitPlan
 from millpond.plan.split import split
 from millpond.privileges.authority import Authority, with_rights_of
@@ -154,6 +154,9 @@ def verify(execution: Execution, statement: VerifyView) -> Result:
     """VERIFY VIEW: compute the view in one shot from the stream, and compare."""
     relation = execution.find(statement.name, "continuous")
     view = execution.services.views.get(relation)
+    if view.plan.windows:
+        hint = "Compare it with a query over the rows of a window."
+        raise not_supported("VERIFY VIEW of a view over windows", hint=hint, position=statement.name.position)
     starts = _held_starts(execution, view, "verify")
     answer = execution.view_answer(relation)
     kept = answer.rows

@@ -101,7 +101,7 @@ grouping state_0
   stream pipeline over "part_usage"
     SELECT `w`.`part` AS `k0`, SLICE(SORT_ARRAY(COLLECT_LIST(NAMED_STRUCT('c0', CAST(`w`.`arrival_timestamp` AS TIMESTAMP), 'c1', CAST(`w`.`tid` AS BIGINT), 'c2', CAST(`w`.`part` AS STRING), 'c3', CAST(`w`.`cost` AS DECIMAL(12,2)))), FALSE), 1, 10) AS `p0` FROM `part_usage` AS `w` GROUP BY `w`.`part`
   key k0 STRING: w.part
-  partial p0 ARRAY<STRUCT<c0: TIMESTAMP, c1: BIGINT, c2: STRING, c3: DECIMAL(12,2)>>: items of last_rows(w.arrival_timestamp, w.tid, w.part, w.cost, 10)
+  partial p0 ARRAY<STRUCT<c0: TIMESTAMP, c1: BIGINT, c2: STRING, c3: DECIMAL(12,2)>>: items of newest_rows(w.arrival_timestamp, w.tid, w.part, w.cost, 10)
   merge
     SELECT k0, SLICE(SORT_ARRAY(FLATTEN(COLLECT_LIST(p0)), FALSE), 1, 10) AS p0 FROM state_0 GROUP BY k0
 upper pipeline
@@ -246,6 +246,13 @@ at: nothing);
 
 SELECT part FROM TUMBLE(part_usage, 10);
 ----
-error 0A000: a continuous view must group the stream "part_usage"
-hint: Add GROUP BY, DISTINCT or an aggregate; or query the stream directly.
-at: part FROM TUMBLE(part_usage, 1
+grouping state_0
+  stream pipeline over "part_usage"
+    SELECT (`tumble`.`tid` - PMOD(`tumble`.`tid`, 10)) DIV /* bigint */ 10 AS `k0`, COLLECT_LIST(NAMED_STRUCT('c0', CAST(`tumble`.`arrival_timestamp` AS TIMESTAMP), 'c1', CAST(`tumble`.`tid` AS BIGINT), 'c2', CAST(`tumble`.`part` AS STRING))) AS `p0` FROM `part_usage` AS `tumble` GROUP BY (`tumble`.`tid` - PMOD(`tumble`.`tid`, 10)) DIV /* bigint */ 10
+  window: tumble of 10 rows, 1 panes by tid
+  key k0 BIGINT: pane
+  partial p0 ARRAY<STRUCT<c0: TIMESTAMP, c1: BIGINT, c2: STRING>>: items of all_rows(tumble.arrival_timestamp, tumble.tid, tumble.part)
+  merge
+    SELECT FLATTEN(COLLECT_LIST(p0)) AS p0 FROM state_0
+upper pipeline
+  SELECT `tumble`.`part` AS `c0` FROM (SELECT `rows of stream`.`row`['c0'] AS `arrival_timestamp`, `rows of stream`.`row`['c1'] AS `tid`, `rows of stream`.`row`['c2'] AS `part` FROM (SELECT EXPLODE(`merged_0`.`p0`) AS `row` FROM `state_0` AS `merged_0`) AS `rows of stream`) AS `tumble`

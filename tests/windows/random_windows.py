@@ -28,6 +28,10 @@ QUERIES = (
     "SELECT k, count(*), sum(d) FROM {w} GROUP BY ROLLUP (k)",
     "SELECT g.k, g.n, h.n AS m FROM (SELECT k, count(*) AS n FROM {w} GROUP BY k) g"
     " JOIN (SELECT k, count(*) AS n FROM {u} GROUP BY k) h ON h.k = g.k",
+    "SELECT {end} AS e, k, v, d FROM {w} WHERE v > 40",
+    "SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v, d) AS n FROM {w} ORDER BY v, d, k LIMIT 5",
+    "SELECT max(w.v), sum(u.v), count(*) FROM {w}, {u} WHERE w.k = u.k AND w.v > 20",
+    "SELECT w.k, w.v, u.v AS x FROM {w} LEFT JOIN {u} ON w.k = u.k AND w.v < u.v",
     "SELECT k, sum(v) FROM (SELECT k, v FROM {w} WHERE v > 10 UNION ALL SELECT k, -v FROM {u}) x GROUP BY k",
 )
 

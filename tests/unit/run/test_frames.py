@@ -10,8 +10,11 @@ HOP = StreamWindow("hop", "w", "at", by_rows=False, slide=10, size=30)
 ROWS = StreamWindow("tumble", "w", "tid", by_rows=True, slide=5, size=5)
 
 
-def numbers(window: StreamWindow, reach: Reach | None, shows: Shows | None = None, up_to: int | None = None) -> list[int]:
-    found = frames({"a": window}, {"a": reach}, now=0, shows=shows or Shows(), up_to=up_to)
+ONE = Shows()
+
+
+def numbers(window: StreamWindow, reach: Reach | None, shows: Shows = ONE, up_to: int | None = None) -> list[int]:
+    found = frames({"a": window}, {"a": reach}, 0, shows, up_to)
     return [frame["a"] for frame in found]
 
 
