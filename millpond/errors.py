@@ -173,6 +173,10 @@ def not_supported(what: str, *, hint: str | None = None, position: int | None = 
     return MillpondError(SqlState.FEATURE_NOT_SUPPORTED, f"{what} is not supported", hint=hint, position=position)
 
 
+_NAME_CHARACTERS_MAX = 63
+"""PostgreSQL's names are no longer. Comparing takes memory for each character, and texts may be of any size."""
+
+
 def closest(name: str, candidates: Iterable[str]) -> str | None:
     """A hint that names the candidate nearest to `name`, if one is near.
 
@@ -181,5 +185,7 @@ def closest(name: str, candidates: Iterable[str]) -> str | None:
     >>> closest("x", ["station"]) is None
     True
     """
+    if len(name) > _NAME_CHARACTERS_MAX:
+        return None
     found = difflib.get_close_matches(name, list(candidates), n=1, cutoff=0.6)
     return f'Perhaps you meant "{found[0]}".' if found else None

@@ -123,10 +123,21 @@ class Transaction:
     def namespaces(self) -> Mapping[NamespaceKey, Namespace]:
         return {**self.base.namespaces, **self._namespace_changes} if self._namespace_changes else self.base.namespaces
 
+    def hold(self, relation: Relation) -> None:
+        """Keep a table's files as long as the transaction lasts; raise if another one has dropped the table."""
+        if relation.oid in self._pins:
+            return
+        release = self._tables.pins.pin(relation.oid)
+        # The catalog forgets a table before its files are removed, so those of a table that it knows now will stay.
+        newest = self._catalog.snapshot
+        if all(other.oid != relation.oid for other in (*self._created, *newest.relations.values())):
+            release()
+            raise _conflict(relation.name) if newest.relation(relation.name) else _dropped(relation.name)
+        self._pins[relation.oid] = release
+
     def files(self, relation: Relation) -> tuple[DataFile, ...]:
         """The files of a table as this transaction sees it."""
-        if relation.oid not in self._pins:
-            self._pins[relation.oid] = self._tables.pins.pin(relation.oid)
+        self.hold(relation)
         files = self._tables.files(relation)
         write = self._writes.get(relation.oid)
         if write is None:
@@ -359,4 +370,12 @@ def _conflict(name: str, kind: str = "Relation") -> MillpondError:
         "could not serialize access due to concurrent update",
         detail=f'{kind} "{name}" was changed by another transaction.',
         hint="The transaction might succeed if retried.",
+    )
+
+
+def _dropped(name: str) -> MillpondError:
+    return MillpondError(
+        SqlState.UNDEFINED_TABLE,
+        f'relation "{name}" does not exist',
+        detail="It was dropped by another transaction.",
     )

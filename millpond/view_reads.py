@@ -5,30 +5,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from weakref import WeakValueDictionary
+from weakref import ReferenceType, WeakValueDictionary, ref
 
 from millpond import interrupt
-from millpond.relation import Relation
+from millpond.relation import Read, Relation
 from millpond.result import ResultColumn
 from millpond.run.view import Answer, ContinuousView
-from millpond.sql.bind import BoundQuery
 from millpond.sql.scope import Names
 from millpond.sql.statements import QueryTree
-
-KNOWN_MAX = 1024
-"""Queries that come again and again are few; each keeps its tree."""
 
 ANY_AGE = float("inf")
 
 
 @dataclass(frozen=True)
 class ViewRead:
-    """A query that is `SELECT * FROM view` and nothing more. `bound` is what binding made of it, for whoever has to
-    look at what is read each time, known or not, such as a check of privileges."""
+    """A query that is `SELECT * FROM view` and nothing more; `reads` is what one has to be allowed to read for it.
 
-    query: QueryTree
+    It outlives the client that sent the query first, so it keeps neither the bound query, which knows that client's
+    session, nor the tree.
+    """
+
     view: Relation
-    bound: BoundQuery
+    reads: tuple[Read, ...]
     columns: tuple[ResultColumn, ...]
 
 
@@ -51,26 +49,25 @@ class AwaitedAnswer:
 
 class ViewReads:
     """What a pond knows of such queries, by their trees: clients send the same text again and again, and a text that
-    comes again has the same tree. And whose turn it is to compute an answer."""
+    comes again has the same tree. What is known of a tree goes with it. And whose turn it is to compute an answer."""
 
     def __init__(self) -> None:
-        self._known: dict[int, ViewRead] = {}
+        # By the tree's id: trees are equal by what they say, and comparing that costs more than it spares.
+        self._known: dict[int, tuple[ReferenceType[QueryTree], ViewRead]] = {}
         self._turns: WeakValueDictionary[int, threading.RLock] = WeakValueDictionary()
         self._lock = threading.Lock()
 
     def find(self, query: QueryTree, names: Names) -> ViewRead | None:
         """What is known of a query, unless its name means another relation, or another version of it, by now."""
-        # The tree is kept, so no other can have its id.
-        read = self._known.get(id(query))
-        if read is None or names.relation(read.view.schema, read.view.name) is not read.view:
+        known = self._known.get(id(query))
+        if known is None or known[0]() is not query:
             return None
-        return read
+        read = known[1]
+        return read if names.relation(read.view.schema, read.view.name) is read.view else None
 
-    def add(self, read: ViewRead) -> None:
-        with self._lock:
-            self._known[id(read.query)] = read
-            if len(self._known) > KNOWN_MAX:
-                del self._known[next(iter(self._known))]
+    def add(self, query: QueryTree, read: ViewRead) -> None:
+        key = id(query)
+        self._known[key] = (ref(query, lambda _gone: self._known.pop(key, None)), read)
 
     def shared_answer(self, view: ContinuousView, compute: Callable[[], Answer]) -> Answer:
         """An answer with all that had arrived when this was called.

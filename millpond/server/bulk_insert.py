@@ -74,10 +74,10 @@ def insert_together(client: Client, prepared: Prepared, inserts: Sequence[Repeti
     count = sum(one.messages for one in inserts[1:])
     behind = client.inbox.ahead(count + 1)[count:]
     portal.execute(alone=any(isinstance(message, Sync) for message in behind))
-    tag = command_tag("INSERT", template.values.row_count)
-    client.outbox.add(CommandComplete(tag))
+    done = CommandComplete(command_tag("INSERT", template.values.row_count)).encode()
+    client.outbox.add_encoded(done)
+    client.inbox.skip(count)
+    bound, described = BindComplete().encode(), NoData().encode()
     for one in inserts[1:]:
-        for _ in range(one.messages):
-            client.inbox.take()
-        client.outbox.add(BindComplete(), *([NoData()] if one.described else []), CommandComplete(tag))
+        client.outbox.add_encoded(bound + described + done if one.described else bound + done)
     return True

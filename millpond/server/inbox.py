@@ -60,6 +60,12 @@ class Inbox:
                 return None
             return self._pop()
 
+    def skip(self, count: int) -> None:
+        """Take so many messages, which are here and were seen ahead."""
+        with self._changed:
+            for _ in range(count):
+                self._pop()
+
     def wait(self, check: Callable[[], None]) -> Message:
         """The next message, whenever it comes; `check` may raise meanwhile."""
         with self._changed:

@@ -8,9 +8,11 @@ from millpond.errors import MillpondError
 from millpond.sql.parse import Source, parse, split
 from millpond.sql.statements import Statement
 
-CACHED_TEXTS = 512
-CACHED_TEXT_CHARACTERS_MAX = 2000
+TEXT_CHARACTERS_MAX = 2000
 """Queries that come again and again are short, and reading one costs as much as answering it."""
+
+TEXTS_CHARACTERS_MAX = 100_000
+"""All texts that are kept. What was read of one takes 150 to 600 bytes for each of its characters."""
 
 Script = tuple[tuple[Statement, int], ...]
 """Statements, and where each stands in the text."""
@@ -21,27 +23,46 @@ def read_script(text: str) -> Script:
     script = known_script(text)
     if script is None:
         script = tuple((_parsed(source), source.offset) for source in split(text))
-        _keep(text, script)
+        if _is_worth_keeping(text):
+            _known.keep(text, script)
     return script
 
 
 def known_script(text: str) -> Script | None:
     """The statements of a text that was read before. Binding never changes what was parsed, so that it is shared."""
-    return _known.get(text)
+    return _known.find(text)
 
 
-_known: dict[str, Script] = {}
-_lock = threading.Lock()
+class KnownScripts:
+    """Scripts by their texts, as many as fit; the oldest go first."""
+
+    def __init__(self, characters_max: int = TEXTS_CHARACTERS_MAX) -> None:
+        self._characters_max = characters_max
+        self._scripts: dict[str, Script] = {}
+        self._characters = 0
+        self._lock = threading.Lock()
+
+    def find(self, text: str) -> Script | None:
+        return self._scripts.get(text)
+
+    def keep(self, text: str, script: Script) -> None:
+        with self._lock:
+            if text in self._scripts:
+                return
+            self._scripts[text] = script
+            self._characters += len(text)
+            while self._characters > self._characters_max:
+                oldest = next(iter(self._scripts))
+                del self._scripts[oldest]
+                self._characters -= len(oldest)
 
 
-def _keep(text: str, script: Script) -> None:
-    """Keep the script of a query. One with parameters means nothing without their types."""
-    is_query = text.lstrip()[:6].lower() == "select" and "$" not in text
-    if is_query and len(text) <= CACHED_TEXT_CHARACTERS_MAX:
-        with _lock:
-            _known[text] = script
-            if len(_known) > CACHED_TEXTS:
-                del _known[next(iter(_known))]
+_known = KnownScripts()
+
+
+def _is_worth_keeping(text: str) -> bool:
+    """Whether it is a short query. One with parameters means nothing without their types."""
+    return len(text) <= TEXT_CHARACTERS_MAX and text.lstrip()[:6].lower() == "select" and "$" not in text
 
 
 def _parsed(source: Source) -> Statement:

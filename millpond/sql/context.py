@@ -88,7 +88,7 @@ class Context:
         """A query inside an expression, bound; it may refer to what the expression sees."""
         if not self.clause.subqueries:
             raise not_supported_subquery(self.clause, node)
-        return self.bind_query(node, self.scope.child())
+        return self.bind_query(node, self.scope.subquery())
 
     def within(self, clause: Clause) -> Context:
         return replace(self, clause=clause)

@@ -110,8 +110,7 @@ class FromBinder:
         if written is None:
             return None
         # ON sees only what is being joined, not what stands before the last comma.
-        inner = Scope(self.scope.names, parent=self.scope.parent, items=self.groups[-1].items, ctes=self.scope.ctes)
-        inner.visible = [*left, *right]
+        inner = replace(self.scope, items=self.groups[-1].items, visible=[*left, *right])
         return replace(self.context, scope=inner, clause=JOIN).condition(written, "JOIN/ON")
 
     # -- items ------------------------------------------------------------------------------------------------
@@ -214,7 +213,7 @@ class FromBinder:
         """LATERAL sees the items to its left."""
         if not isinstance(node.this, exp.Subquery) or node.args.get("view"):
             raise not_supported("LATERAL with anything but a subquery", position=position_of(node))
-        query = self.context.bind_query(node.this, self.scope.child())
+        query = self.context.bind_query(node.this, self.scope.subquery())
         return self._derived(query, node, lateral=True)
 
     def _nested_join(self, node: exp.Subquery) -> exp.Expr:

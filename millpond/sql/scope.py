@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import Protocol
@@ -114,10 +115,15 @@ class Scope:
     ctes: dict[str, Cte] = field(default_factory=dict)
     unreachable: list[FromItem] = field(default_factory=list)
     is_part: bool = False
+    is_subquery: bool = False
 
     def child(self) -> Scope:
-        """A scope for a subquery that may refer to this one."""
+        """A scope for a query in WITH, which sees what this one sees."""
         return Scope(self.names, parent=self)
+
+    def subquery(self) -> Scope:
+        """A scope for a query in an expression, or behind LATERAL: there is one answer for each of our rows."""
+        return Scope(self.names, parent=self, is_subquery=True)
 
     def part(self) -> Scope:
         """A scope for a query in parentheses or one side of a set operation: no further in than this one."""
@@ -125,16 +131,10 @@ class Scope:
 
     def isolated(self) -> Scope:
         """A scope for a FROM subquery without LATERAL: it sees our CTEs and what surrounds us, not our items."""
-        around = Scope(self.names, parent=self.parent, ctes=self.ctes, unreachable=self.items, is_part=self.is_part)
-        return Scope(self.names, parent=around)
+        return Scope(self.names, parent=replace(self, items=[], visible=[], unreachable=self.items))
 
     def cte(self, name: str) -> Cte | None:
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.ctes:
-                return scope.ctes[name]
-            scope = scope.parent
-        return None
+        return next((scope.ctes[name] for scope, _ in self._around() if name in scope.ctes), None)
 
     def add(self, item: FromItem, node: exp.Expr | None = None) -> list[VisibleColumn]:
         """Adds a FROM item, and returns its columns as they are seen without its name."""
@@ -158,25 +158,32 @@ class Scope:
             return placed(self._resolve_qualified(node), node)
         return placed(self._resolve_plain(node), node)
 
-    def item(self, alias: str) -> tuple[FromItem, int] | None:
-        """The FROM item of that name, and how many scopes out it is."""
+    def item_named(self, table: exp.Identifier) -> tuple[FromItem, int]:
+        """The FROM item that the qualifier of a column or star names, and how many queries out it is."""
+        alias = fold(table)
+        for scope, levels in self._around():
+            for item in scope.items:
+                if item.alias == alias:
+                    self._check_reach(scope, table)
+                    return item, levels
+        raise self._missing_item(alias, table)
+
+    def _around(self) -> Iterator[tuple[Scope, int]]:
+        """This scope and those around it, each with how many queries out it is."""
         scope: Scope | None = self
         levels = 0
         while scope is not None:
-            for item in scope.items:
-                if item.alias == alias:
-                    return item, levels
+            yield scope, levels
             levels += not scope.is_part
             scope = scope.parent
-        return None
 
-    def item_named(self, table: exp.Identifier) -> tuple[FromItem, int]:
-        """The FROM item that the qualifier of a column or star names."""
-        alias = fold(table)
-        found = self.item(alias)
-        if found is None:
-            raise self._missing_item(alias, table)
-        return found
+    def _check_reach(self, owner: Scope, node: exp.Expr) -> None:
+        """Raise if a scope around is beyond the subquery around ours: Spark resolves no column from there."""
+        inside = itertools.takewhile(lambda scope: scope is not owner, (scope for scope, _ in self._around()))
+        if sum(scope.is_subquery for scope in inside) > 1:
+            what = "a column of a query that is two subqueries further out"
+            hint = "Let the subquery in between deliver it: add (SELECT column) AS name to its FROM clause."
+            raise not_supported(what, hint=hint, position=position_of(node))
 
     def _resolve_qualified(self, node: exp.Column) -> exp.Expr:
         item, levels = self.item_named(node.args["table"])
@@ -191,31 +198,22 @@ class Scope:
 
     def _resolve_plain(self, node: exp.Column) -> exp.Expr:
         name = fold(node.this)
-        scope: Scope | None = self
-        levels = 0
-        while scope is not None:
+        for scope, levels in self._around():
             matches = [column for column in scope.visible if column.name == name]
             if len(matches) > 1:
                 raise error(SqlState.AMBIGUOUS_COLUMN, f'column reference "{name}" is ambiguous', node)
             if matches:
+                self._check_reach(scope, node)
                 return _outward(matches[0].node.copy(), levels)
             if any(item.alias == name for item in scope.items):
                 raise not_supported("a whole row as a value", hint="Name its columns.", position=position_of(node))
-            levels += not scope.is_part
-            scope = scope.parent
         raise error(SqlState.UNDEFINED_COLUMN, f'column "{name}" does not exist', node, hint=self._hint(name))
 
     def _hint(self, name: str) -> str | None:
-        known: list[str] = []
-        scope: Scope | None = self
-        while scope is not None:
-            known.extend(column.name for column in scope.visible)
-            scope = scope.parent
-        return closest(name, known)
+        return closest(name, [column.name for scope, _ in self._around() for column in scope.visible])
 
     def _missing_item(self, alias: str, node: exp.Expr) -> Exception:
-        scope: Scope | None = self
-        while scope is not None:
+        for scope, _ in self._around():
             if any(item.alias == alias for item in scope.unreachable):
                 return error(
                     SqlState.UNDEFINED_TABLE, f'invalid reference to FROM-clause entry for table "{alias}"', node
@@ -225,7 +223,6 @@ class Scope:
                     message = f'invalid reference to FROM-clause entry for table "{alias}"'
                     hint = f'Perhaps you meant to reference the table alias "{item.alias}".'
                     return error(SqlState.UNDEFINED_TABLE, message, node, hint=hint)
-            scope = scope.parent
         message = f'missing FROM-clause entry for table "{alias}"'
         return error(SqlState.UNDEFINED_TABLE, message, node)
 

@@ -120,9 +120,11 @@ class Execution:
         """What the user may do."""
         return Authority(self.user, self.superuser, self.transaction.roles)
 
-    def check_reads(self, bound: BoundQuery, written: Collection[str] = (), *, reader: Authority | None = None) -> None:
+    def check_reads(
+        self, query: BoundQuery | ViewRead, written: Collection[str] = (), *, reader: Authority | None = None
+    ) -> None:
         """Raise unless the user may read what a query reads; every way from a query to its data passes here."""
-        check_reads(self.transaction, reader or self.authority, bound.reads, written)
+        check_reads(self.transaction, reader or self.authority, query.reads, written)
 
     # -- names: the protocol that binding asks ---------------------------------------------------------------
 
@@ -247,12 +249,13 @@ class Execution:
         if about_catalog is not None:
             columns = tuple(ResultColumn(*column) for column in about_catalog.columns)
             return self.rows("SELECT", columns, self.system_catalog.rows(about_catalog, self))
-        bound = self.bind(query) if read is None else read.bound
-        read = read or self._view_read(query, bound)
-        if read is not None:
-            self.check_reads(bound)
-            return self._shared_rows(read, self.view_answer(read.view))
-        return self.select(bound)
+        if read is None:
+            bound = self.bind(query)
+            read = self._view_read(query, bound)
+            if read is None:
+                return self.select(bound)
+        self.check_reads(read)
+        return self._shared_rows(read, self.view_answer(read.view))
 
     def select(self, bound: BoundQuery) -> Result:
         """The result of a bound query, not yet computed; rows of a stream may go out as they come."""
@@ -272,8 +275,8 @@ class Execution:
         if view is None or view.kind != "continuous":
             return None
         columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
-        read = ViewRead(query, view, bound, columns)
-        self.services.view_reads.add(read)
+        read = ViewRead(view, bound.reads, columns)
+        self.services.view_reads.add(query, read)
         return read
 
     def _shared_rows(self, read: ViewRead, answer: Answer) -> Result:
@@ -287,7 +290,7 @@ class Execution:
         read = self.services.view_reads.find(query, self)
         if read is None:
             return None
-        self.check_reads(read.bound)
+        self.check_reads(read)
         view = self.services.views.get(read.view)
         answer = view.recent_answer(self._freshness_s(read.view))
         if answer is None and (view.plan.live or view.plan.is_momentary or view.error is not None):

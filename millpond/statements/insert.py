@@ -97,6 +97,7 @@ def store(execution: Execution, relation: Relation, rows: pa.Table) -> None:
             execution.transaction.append(relation, rows)
         return
     if rows.num_rows:
+        execution.transaction.hold(relation)
         _add_files(execution, relation, (execution.services.tables.stage(relation.oid, rows),), not_null=False)
         if execution.autocommit:
             merge_small_files(execution, relation)
@@ -171,6 +172,7 @@ def _source(
 
 def _into_table(execution: Execution, relation: Relation, frame: Frame) -> tuple[DataFile, ...]:
     tables = execution.services.tables
+    execution.transaction.hold(relation)
     directory = tables.staging_directory(relation.oid)
     frame.write(directory)
     staged = tables.staged_in(relation.oid, directory)

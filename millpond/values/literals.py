@@ -46,8 +46,11 @@ def array_of_literals(literals: Sequence[str], column: Column, default: Any = No
     starts = {literal[0] for literal in literals}
     if starts <= _NUMBER_STARTS:
         return _numbers(literals, column)
-    if starts == {"'"} and all(literal[-1] == "'" for literal in literals):
-        return _strings([literal[1:-1].replace("''", "'") for literal in literals], column)
+    # Strings of one type, as the parameters of a driver are: what stands behind the first one's quote ends them all.
+    behind = literals[0].rpartition("'")[2] if starts == {"'"} else None
+    if behind is not None and all(literal.endswith("'" + behind) for literal in literals):
+        texts = [literal[1 : -1 - len(behind)].replace("''", "'") for literal in literals]
+        return _typed_strings(texts, CASTS[behind.removeprefix("::").lower()] if behind else None, column)
     return _mixed(literals, column, default)
 
 

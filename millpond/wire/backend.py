@@ -142,7 +142,7 @@ class DataRow(Message):
 
     @classmethod
     def read(cls, reader: Reader) -> Self:
-        return cls(reader.many(reader.value))
+        return cls(reader.values())
 
     def body(self) -> bytes:
         return fields.many(self.values, fields.value)

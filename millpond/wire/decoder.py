@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from millpond.wire.fields import violation
-from millpond.wire.frontend import FRONTEND
+from millpond.wire.frontend import FRONTEND, Describe, Execute, Sync
 from millpond.wire.message import Message, decoded
 from millpond.wire.startup import Opening, decode_opening
 
@@ -11,6 +13,11 @@ MESSAGE_BYTES_MAX = (1 << 30) - 1
 """PostgreSQL's own limit."""
 
 _LENGTH_BYTES = 4
+
+_REPEATED = frozenset(kind.code for kind in (Describe, Execute, Sync))
+"""Messages that drivers send again and again, the very same for each row of many: they are decoded once."""
+
+_REPEATED_BYTES_MAX = 64
 
 
 class Decoder:
@@ -52,7 +59,11 @@ class Decoder:
         if code not in self._kinds:
             raise violation(f"invalid frontend message type {code[0]}")
         body = self._body(self._at + 1, least=_LENGTH_BYTES, what="message")
-        return None if body is None else decoded(self._kinds, code, body)
+        if body is None:
+            return None
+        if self._kinds is FRONTEND and code in _REPEATED and len(body) <= _REPEATED_BYTES_MAX:
+            return _decoded_once(code, body)
+        return decoded(self._kinds, code, body)
 
     def _body(self, start: int, *, least: int, what: str) -> bytes | None:
         """The bytes behind a length, which counts itself."""
@@ -66,3 +77,8 @@ class Decoder:
             return None
         self._at = start + length
         return bytes(memoryview(self._buffer)[behind : self._at])
+
+
+@lru_cache(maxsize=256)
+def _decoded_once(code: bytes, body: bytes) -> Message:
+    return decoded(FRONTEND, code, body)

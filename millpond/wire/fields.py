@@ -80,6 +80,20 @@ class Reader:
             return None
         return self.take(length)
 
+    def values(self) -> tuple[bytes | None, ...]:
+        """A count and so many values, read in one go: rows of a driver are full of them."""
+        found: list[bytes | None] = []
+        count, body, end = self.uint16(), self._body, self._at
+        for _ in range(count):
+            start = end + 4
+            length = int.from_bytes(body[end:start], "big", signed=True)
+            end = start + max(length, 0)
+            if length < -1 or end > len(body):
+                raise violation("insufficient data left in message")
+            found.append(None if length == -1 else body[start:end])
+        self._at = end
+        return tuple(found)
+
     def many(self, read: Callable[[], Item]) -> tuple[Item, ...]:
         """A count and so many items."""
         return tuple([read() for _ in range(self.uint16())])

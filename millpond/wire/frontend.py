@@ -59,7 +59,7 @@ class Bind(Message):
             reader.string(),
             reader.string(),
             reader.int16s(),
-            reader.many(reader.value),
+            reader.values(),
             reader.int16s(),
         )
 

@@ -213,6 +213,20 @@ QUERIES: tuple[tuple[str, Rows], ...] = (
         [("2", "2.25"), ("1", "1.50"), ("3", "-3.75")],
     ),
     ("select a from t where b is null or b = 'one' order by a", [("1",), ("2",)]),
+    (
+        "select x.a, (select count(*) from (select 1 from t y where y.a = x.a) q) from t x order by 1",
+        [("1", "1"), ("2", "2"), ("2", "2"), ("3", "1")],
+    ),
+    (
+        "select x.a, (with q as (select b from t y where y.a = x.a) select max(b) from q) from t x order by 1",
+        [("1", "one"), ("2", "two"), ("2", "two"), ("3", "three")],
+    ),
+    # As the hint says that forbids to name x.a in the innermost query.
+    (
+        "select x.a from t x where exists (select 1 from t y, (select x.a) o where y.a = 1 and y.a < o.a "
+        "and not exists (select 1 from t z where z.a = o.a - y.a and z.b is null)) order by 1",
+        [("2",), ("2",)],
+    ),
     ("select exists (select 1 from t where a > 5), exists (select 1 from t)", [("f", "t")]),
     ("select a in (select a from s) from t order by a", [("t",), ("f",), ("f",), ("f",)]),
     ("select count(*) from t where b not like 't%'", [("1",)]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from millpond.config import SETTINGS, Settings, find
@@ -74,6 +76,16 @@ def test_unknown_names_suggest_the_closest() -> None:
     with pytest.raises(MillpondError, match='unrecognized configuration parameter "statment_timeout"') as caught:
         find("statment_timeout")
     assert caught.value.hint == 'Perhaps you meant "statement_timeout".'
+
+
+def test_a_name_of_any_length_costs_nothing() -> None:
+    tracemalloc.start()
+    with pytest.raises(MillpondError, match="unrecognized configuration parameter") as caught:
+        find("x" * 1_000_000)
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert caught.value.hint is None
+    assert taken < 10_000_000
 
 
 def test_every_setting_says_why() -> None:

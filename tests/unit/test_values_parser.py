@@ -110,6 +110,10 @@ CONVERTED: list[tuple[SqlType, list[str], list[Any]]] = [
     ),
     (TIMESTAMP, ["'2024-01-31 10:00:00'", "'2024-01-31'::date"], [datetime(2024, 1, 31, 10), datetime(2024, 1, 31)]),
     (varchar(3), ["'abc  '", "12"], ["abc", "12"]),
+    (INTEGER, ["'1'::bigint", "'-2'::bigint"], [1, -2]),
+    (INTEGER, ["'1'::bigint", "'2'::INT", "'3'", "NULL"], [1, 2, 3, None]),
+    (TEXT, ["'it''s'::text", "'::text'::text", "''::text"], ["it's", "::text", ""]),
+    (TEXT, ["'a''::text'", "'b'"], ["a'::text", "b"]),
 ]
 
 

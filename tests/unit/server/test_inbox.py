@@ -37,6 +37,16 @@ def test_a_full_inbox_tells_when_there_is_room() -> None:
     assert told == [False]
 
 
+def test_skipping_is_taking() -> None:
+    told: list[bool] = []
+    inbox = Inbox(1000, lambda: told.append(inbox.is_full))
+    for number in range(10):
+        inbox.put(Query(str(number)), 6)
+    inbox.skip(9)
+    assert inbox.take() == Query("9")
+    assert told == [False]
+
+
 def test_waiting_ends_with_a_message_a_check_or_the_end() -> None:
     inbox = Inbox(1000, never)
     threading.Timer(0.05, inbox.put, [Sync(), 5]).start()

@@ -216,10 +216,28 @@ CASES: tuple[tuple[str, str, str], ...] = (
     ("select lag(a) over (partition by ^nope) from t", "42703", 'column "nope" does not exist'),
     ("select ^date_trunc('foo', ts) from t", "22023", 'unit "foo" not recognized for type timestamp without time zone'),
     ("select ^to_char(ts, b) from t", "0A000", "the format of to_char that is not a literal is not supported"),
+    *(
+        (query, "0A000", "a column of a query that is two subqueries further out is not supported")
+        for query in (
+            "select a from t where exists (select 1 from s where exists (select 1 from p where p.id = ^t.a))",
+            "select a from t where exists (select 1 from s where exists (select 1 from p where p.id = ^n))",
+            "select a from t where exists (select 1 from s where exists (select ^t.* from p))",
+            "select (select (select ^t.a)) from t",
+            "select 1 from t, lateral (select 1 from s, lateral (select 1 from p where id = ^t.a) x) y",
+            "select 1 from t where a in (select s.a from s join p on id in (select ^t.a from v))",
+            "select a from t where exists (select 1 from s where exists (select 1 from generate_series(1, ^t.a)))",
+            "select a from t where exists (select 1 from s where a in (select id from p union select ^t.a from v))",
+            "select a from t where exists (select 1 from (select 1 from s where a = (select max(id + ^t.x) from p)) q)",
+        )
+    ),
 )
 
 # Query and the hint that comes with its error.
 HINTS: tuple[tuple[str, str], ...] = (
+    (
+        "select (select (select t.a)) from t",
+        "Let the subquery in between deliver it: add (SELECT column) AS name to its FROM clause.",
+    ),
     ("select * from tt", 'Perhaps you meant "t".'),
     ("select totl from v", 'Perhaps you meant "total".'),
     ("select v.totl from v", 'Perhaps you meant "total".'),
