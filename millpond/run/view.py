@@ -100,6 +100,11 @@ class ContinuousView:
         self.texts = Texts(f"view_{self.relation.oid}")
 
     @property
+    def is_open(self) -> bool:
+        """Whether its streams are there."""
+        return all(stream.is_open for stream in self.streams.values())
+
+    @property
     def lag(self) -> int:
         """Tuples that have arrived and that some state has yet to take."""
         taken = {oid: min(state.record.offsets[oid] for state in self._states_of(oid)) for oid in self._followed}

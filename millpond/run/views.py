@@ -138,7 +138,7 @@ class ViewStore:
         ]
         maintainer = self._maintainer(stream)
         if joinable:
-            _attempt(maintainer.catch_up, maintainer.relation)
+            _attempt(maintainer.catch_up, f'bringing the views of stream "{stream.name}" to its end')
             return max(state.record.offsets[stream.oid] for state in joinable)
         return int(maintainer.stream.stats().end_tid)
 
@@ -285,8 +285,11 @@ class ViewStore:
         return view.answer(self._runner, tag, live, token)
 
     def catch_up(self, stream: int) -> None:
-        """Bring all views of a stream, by its oid, to its end."""
-        self._waited_ticks.catch_up(self._maintainers[stream])
+        """Bring all views of a stream, by its oid, to its end; one that was dropped has none."""
+        with self._lock:
+            maintainer = self._maintainers.get(stream)
+        if maintainer is not None:
+            self._waited_ticks.catch_up(maintainer)
 
     def drop(self, oid: int) -> None:
         with self._lock:
@@ -350,18 +353,21 @@ class ViewStore:
             self._wake.clear()
             with self._lock:
                 asked, self._asked = self._asked, {}
+                self._maintainers = {oid: one for oid, one in self._maintainers.items() if one.stream.is_open}
                 maintainers = dict(self._maintainers)
-            self._tell_of_moments()
+            _attempt(self._tell_of_moments, "telling of windows")
             for oid, maintainer in maintainers.items():
                 if self._closing.is_set():
                     return
-                _attempt(partial(self._keep_up, maintainer, asked.get(oid)), maintainer.relation)
+                what = f'maintaining the views of stream "{maintainer.relation.name}"'
+                _attempt(partial(self._keep_up, maintainer, asked.get(oid)), what)
 
     def _tell_of_moments(self) -> None:
         """Ring when views show other windows than before although nothing may have arrived."""
         if not self.moments.waiting:
             return
-        shown = {view.relation.oid: view.shown() for view in self.all() if isinstance(view, WindowedView)}
+        views = [view for view in self.all() if isinstance(view, WindowedView) and view.is_open]
+        shown = {view.relation.oid: view.shown() for view in views}
         if shown != self._shown:
             self._shown = shown
             self.moments.ring()
@@ -375,12 +381,12 @@ class ViewStore:
             maintainer.compact()
 
 
-def _attempt(action: Callable[[], None], stream: Relation) -> None:
+def _attempt(action: Callable[[], None], what: str) -> None:
     """Work whose failure does not end the background: the next round, or a reader, tries again."""
     try:
         action()
     except Exception:
-        logger.exception('maintaining the views of stream "%s" failed', stream.name)
+        logger.exception("%s failed", what)
 
 
 def since(grouping: Grouping, begins: Mapping[int, int]) -> Since:

@@ -25,6 +25,7 @@ from millpond.sql.scope import Names
 from millpond.sql.signatures import function_name
 from millpond.sql.sql_types import to_data_type
 from millpond.sql.statements import Insert
+from millpond.sql.stream_windows import stream_named_in
 from millpond.types import BIGINT, TEXT
 
 FILE = Column("__file", TEXT, hidden=True)
@@ -239,9 +240,12 @@ def relation_names(query: exp.Query) -> set[str]:
     >>> from millpond.sql.dialect import parse_query
     >>> sorted(relation_names(parse_query("WITH a AS (SELECT * FROM a), c AS (SELECT * FROM a) SELECT * FROM c, b")))
     ['a', 'b']
+    >>> relation_names(parse_query("SELECT * FROM TUMBLE(s, 10)"))
+    {'s'}
     """
     tables = [table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
-    return {fold(table.this) for table in tables if table.args.get("db") or not _names_cte(table)}
+    named = {fold(table.this) for table in tables if table.args.get("db") or not _names_cte(table)}
+    return named | {name for table in query.find_all(exp.Table) if (name := stream_named_in(table)) is not None}
 
 
 def names_in(defined: exp.Query | Insert) -> set[str]:

@@ -118,6 +118,15 @@ def event_time(stream: Relation) -> str:
     return stream.options.get("timestamp", ARRIVAL_TIMESTAMP.name)
 
 
+def stream_named_in(table: exp.Table) -> str | None:
+    """The name of the stream over which a function in FROM, not bound yet, is a window."""
+    call = table.this
+    if not isinstance(call, exp.Anonymous) or str(call.this).lower() not in CALLS or not call.expressions:
+        return None
+    written = call.expressions[0]
+    return fold(written.this) if isinstance(written, exp.Column) and isinstance(written.this, exp.Identifier) else None
+
+
 def window_of(node: exp.Expr) -> StreamWindow | None:
     """The window over a stream in FROM, if there is one."""
     return note_of(node).window

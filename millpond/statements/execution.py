@@ -381,11 +381,9 @@ class Execution:
         return self.table_input(relation)
 
     def view_answer(self, relation: Relation, slide: int | None = None) -> Answer:
-        """What a continuous view holds: everything acknowledged before now, or what it was a freshness ago, or at a
-        slide of its windows."""
+        """What a continuous view holds: all that was acknowledged, or what it was a freshness ago, or at a slide."""
         view = self.open_view(relation)
-        recent = view.recent_answer(self._freshness_s(relation))
-        if recent is not None and slide is None:
+        if slide is None and (recent := view.recent_answer(self._freshness_s(relation))) is not None:
             return recent
         live: dict[str, Input] = {}
         token: list[object] = []

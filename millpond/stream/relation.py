@@ -139,6 +139,11 @@ class StreamRelation:
         self._core.disk.remove_or_warn(self._core.layout.origin(writer))
 
     @property
+    def is_open(self) -> bool:
+        """Whether it was neither closed nor dropped."""
+        return not self._core.closed
+
+    @property
     def followers(self) -> Followers:
         return self._core.followers
 

@@ -21,17 +21,21 @@ def rows(values: list[tuple[int | None, int]]) -> pa.Table:
     )
 
 
+def amount_of(table: pa.Table) -> int:
+    return sum(amount for amount in table.column("amount").to_pylist() if amount is not None)
+
+
 def merged(tree: PaneTree, blocks: dict[Block, list[pa.Table]]) -> dict[Block, pa.Table]:
     """Blocks as a query would merge them: one row with the sum."""
     found = {}
     for (level, place), tables in blocks.items():
-        total = sum(sum(table.column("amount").to_pylist()) for table in tables)
+        total = sum(map(amount_of, tables))
         found[level, place] = labelled([rows([(0, total)])], tree.pane, place * FANOUT**level)
     return found
 
 
 def total(tree: PaneTree, first: int, last: int) -> int:
-    return sum(sum(table.column("amount").to_pylist()) for table in tree.cover(first, last))
+    return sum(map(amount_of, tree.cover(first, last)))
 
 
 PANES = st.integers(-40, 400)
