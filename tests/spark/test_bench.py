@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from millpond.bench import aim, aim_structured, aim_views, serve, simple_view, stream_tpch, subscribe, tpch
+from millpond.bench import aim, aim_structured, aim_views, datacell, serve, simple_view, stream_tpch, subscribe, tpch
 from millpond.bench.answers import WrongAnswerError, verify
 from millpond.bench.peers.duck import Duck
 from millpond.bench.peers.peer import PeerMissingError
@@ -88,6 +88,26 @@ def test_simple_view(shared_spark: None, capsys: pytest.CaptureFixture[str]) -> 
     assert line["Spark jobs of an unchanged read"]["value"] == 0
     assert line["Spark jobs of a read after an insert"]["value"] >= 1
     assert 0 < line["age of an answer, median"]["value"] <= line["age of an answer, p99"]["value"]
+
+
+def test_datacell_beside_duckdb(
+    shared_spark: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datacell, "COUNTS", datacell.Counts(2, 2, 2, 1, 2, 2, 1))
+    monkeypatch.setattr(datacell, "STEPS", (2, 64))
+    monkeypatch.setattr(datacell, "SELECTIVITIES_PERCENT", (90,))
+    monkeypatch.setattr(datacell, "JOINED_VALUES", (100,))
+    monkeypatch.setattr(datacell, "SLIDE_S", 0.0)
+    line = reported(datacell.run, ["duckdb"], capsys)
+    assert line["bench"] == "datacell"
+    assert line["Q1, slide, median"]["peer"].keys() == {"re-evaluated", "duckdb"}
+    assert line["Q1, slide, median"]["target"] == 120
+    assert line["Q2, answers a second"]["target_of"] == "re-evaluated"
+    assert line["Q1 to slide 2"]["target"] is None, "there is no target without the peer that it is a multiple of"
+    for metric in ("Q1, 64 basic windows, merge alone, median", "Q1, selectivity 90%, slide, median", "Q3, first step"):
+        assert line[metric]["value"] > 0
+    assert line["slide of 64 to 2048 basic windows, highest to lowest"]["value"] == 1, "there is only one of them"
+    assert line["chunks of a slide, in the end"]["value"] == 1
 
 
 def test_tpch_beside_duckdb(
@@ -163,7 +183,8 @@ def test_a_peer_that_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_benchmarks_are_named_with_dashes() -> None:
-    assert {"ingest", "aim-views", "simple-view", "serve", "stream-tpch", "subscribe", "tpch"} == set(bench_names())
+    names = {"ingest", "aim-views", "datacell", "simple-view", "serve", "stream-tpch", "subscribe", "tpch"}
+    assert names == set(bench_names())
 
 
 def test_aim_rows_are_the_same_every_time_and_the_old_week_is_there() -> None:

@@ -56,7 +56,7 @@ class Flink:
         self._tables: list[str] = []
 
     def add_table(self, name: str, columns: str, rows: pa.Table, file_rows: int) -> None:
-        """A table of the rows, in files of so many, which its workers share."""
+        """A table of the rows, in files of so many, which its workers share. They read one file in its order."""
         directory = self._directory / name
         directory.mkdir(parents=True)
         for start in range(0, rows.num_rows, file_rows):
@@ -73,6 +73,13 @@ class Flink:
         """One query after the other in batch mode, with their answers, after those that warm the JVM up."""
         return self._run("batch", queries, warm_up)
 
-    def _run(self, mode: str, queries: Mapping[str, str], checked: Mapping[str, str]) -> PeerRun:
-        job = {"mode": mode, "tables": self._tables, "checked": dict(checked), "queries": dict(queries)}
+    def run_until(self, query: str, until: Mapping[str, str], warm_up: str) -> PeerRun:
+        """A query over windows up to rows with certain first values, by name: what it took until each of them, and the
+        other values of that row."""
+        return self._run("until", {"": query}, {"warm_up": warm_up}, {value: name for name, value in until.items()})
+
+    def _run(
+        self, mode: str, queries: Mapping[str, str], checked: Mapping[str, str], until: Mapping[str, str] | None = None
+    ) -> PeerRun:
+        job = {"mode": mode, "tables": self._tables, "checked": dict(checked), "queries": dict(queries), "until": until}
         return run_script("Flink", self._python, _SCRIPT, job, self._directory / "log")

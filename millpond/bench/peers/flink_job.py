@@ -1,7 +1,8 @@
 """Runs Flink SQL. A script of its own: it runs in Flink's virtual environment, which has no Millpond.
 
 Standard input is JSON: the statements that make `tables`, the queries to be `checked`, and the `queries` to be timed:
-in the `mode` streaming as one job, in the `mode` batch one after the other, with their answers.
+in the `mode` streaming as one job, in the `mode` batch one after the other, with their answers; in the `mode` until
+each ends with the row that has its value of `until` first, which `finished` lines tell one by one.
 Standard output has a line with all answers, and one each when what is timed starts and finishes.
 """
 
@@ -35,9 +36,12 @@ def main() -> None:
     environment = _environment(job["mode"])
     for statement in job["tables"]:
         environment.execute_sql(statement)
-    answers = {name: _answer(environment, query) for name, query in job["checked"].items()}
+    answers: dict[str, Any] = {name: _answer(environment, query) for name, query in job["checked"].items()}
     if job["mode"] == "streaming":
         _run(environment, job["queries"])
+    elif job["mode"] == "until":
+        for query in job["queries"].values():
+            answers |= _until(environment, query, job["until"])
     else:
         answers |= {name: _timed_answer(environment, name, query) for name, query in job["queries"].items()}
     print("answers", json.dumps(answers), flush=True)
@@ -47,7 +51,7 @@ def _environment(mode: str) -> Any:
     # Imported by name: where this file is type-checked there is no Flink.
     table = importlib.import_module("pyflink.table")
     settings = table.EnvironmentSettings.new_instance()
-    settings = settings.in_streaming_mode() if mode == "streaming" else settings.in_batch_mode()
+    settings = settings.in_batch_mode() if mode == "batch" else settings.in_streaming_mode()
     environment = table.TableEnvironment.create(settings.build())
     for name, value in {**CONFIGURATION, **(BATCH_CONFIGURATION if mode == "batch" else {})}.items():
         environment.get_config().set(name, value)
@@ -70,6 +74,21 @@ def _timed_answer(environment: Any, name: str, query: str) -> list[list[str | No
     answer = _answer(environment, query)
     print("finished", name, flush=True)
     return answer
+
+
+def _until(environment: Any, query: str, marks: dict[str, str]) -> dict[str, list[list[str]]]:
+    """A query over windows, in their order, until all rows whose first values are marked have come: these rows."""
+    found: dict[str, list[list[str]]] = {}
+    print("started", flush=True)
+    with environment.execute_sql(query).collect() as rows:
+        for row in rows:
+            name = marks.get(str(row[0]))
+            if name is not None:
+                print("finished", name, flush=True)
+                found[name] = [[str(value) for value in list(row)[1:]]]
+            if len(found) == len(marks):
+                return found
+    return found
 
 
 def _run(environment: Any, queries: dict[str, str]) -> None:
