@@ -26,7 +26,7 @@ _STEP_S = 1
 _EPOCH = datetime(1970, 1, 1)
 _WARM_UP_SLIDES = 20
 
-_FLINK_COLUMNS = f"{datacell_queries.COLUMNS}, at BIGINT, ts AS TO_TIMESTAMP(FROM_UNIXTIME(at)), WATERMARK FOR ts AS ts"
+_FLINK_COLUMNS = f"{datacell_queries.COLUMNS}, arrived_s BIGINT, ts AS TO_TIMESTAMP(FROM_UNIXTIME(arrived_s)), WATERMARK FOR ts AS ts"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def flink(query: WindowQuery, slides: int, directory: Path, console: Console) ->
     given = datacell_queries.rows(query.size + (slides + 2) * query.slide, seed=0)
     peer = Flink(directory, console)
     seconds = np.arange(given.num_rows, dtype=np.int64) // query.slide * _STEP_S
-    given = given.append_column("at", pa.array(seconds))
+    given = given.append_column("arrived_s", pa.array(seconds))
     peer.add_table("s1", _FLINK_COLUMNS, given, given.num_rows)
     few = given.slice(0, _WARM_UP_SLIDES * query.slide)
     peer.add_table("few", _FLINK_COLUMNS, few, few.num_rows)

@@ -23,6 +23,7 @@ CONFIGURATION = {
     # No copies of rows between chained operators, and nothing written for recovery: the fastest it goes.
     "pipeline.object-reuse": "true",
     "rest.bind-port": "0",
+    "table.local-time-zone": "UTC",
 }
 
 BATCH_CONFIGURATION = {
