@@ -26,7 +26,10 @@ _STEP_S = 1
 _EPOCH = datetime(1970, 1, 1)
 _WARM_UP_SLIDES = 20
 
-_FLINK_COLUMNS = f"{datacell_queries.COLUMNS}, arrived_s BIGINT, ts AS TO_TIMESTAMP(FROM_UNIXTIME(arrived_s)), WATERMARK FOR ts AS ts"
+_FLINK_COLUMNS = (
+    f"{datacell_queries.COLUMNS}, arrived_s BIGINT, "
+    "ts AS TO_TIMESTAMP(FROM_UNIXTIME(arrived_s)), WATERMARK FOR ts AS ts"
+)
 
 
 @dataclass(frozen=True)

@@ -61,12 +61,18 @@ class Axis:
         """Look at the tuples up to `end`."""
         if end <= self.end:
             return
-        with self.stream.hold(self.end, end) as chunk:
-            span = span_of(chunk, self.column)
+        span = self._span(end)
         self._arrivals.append(_Arrival(self.end, end, span))
         self.end = end
         if span is not None:
             self.span = span.and_(self.span)
+
+    def _span(self, end: int) -> Span | None:
+        """Where the tuples up to `end` are. Tids say so themselves; all else has to be read."""
+        if self.column == TID.name:
+            return Span(self.end, end - 1)
+        with self.stream.hold(self.end, end) as chunk:
+            return span_of(chunk, self.column)
 
     def position(self) -> int | None:
         """Up to where the axis is complete: the tid to come, the time, or the newest event less what may be late. None
@@ -125,8 +131,6 @@ def open_axis(stream: StreamRelation, pipeline: StreamPipeline, record: StateRec
 
 def span_of(chunk: Chunk, column: str) -> Span | None:
     """Where the rows of a chunk are; None if none has a place."""
-    if column == TID.name:
-        return Span(chunk.first, chunk.end - 1)
     places = chunk.read([column]).column(0)
     if pa.types.is_date(places.type):
         places = places.cast(pa.timestamp("us"))

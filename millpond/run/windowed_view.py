@@ -268,9 +268,9 @@ class WindowedView(ContinuousView):
         for oid, chunk in seen.chunks[name].items():
             axis = state.axes[oid]
             if axis.changed_since(chunk.first, start, end):
-                if window.by_rows:
+                if window.by_rows and not start <= chunk.first <= chunk.end <= end:
                     chunk = held.enter_context(self.streams[oid].hold(max(chunk.first, start), min(chunk.end, end)))
-                else:
+                elif not window.by_rows:
                     span = axis.span_since(chunk.first)
                     clipped = clipped or (span is not None and not start <= span.low <= span.high < end)
                 chunks[oid] = chunk
