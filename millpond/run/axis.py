@@ -7,18 +7,27 @@ changed since it computed them.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from millpond.plan.pipelines import StreamPipeline
 from millpond.relation import ARRIVAL_TIMESTAMP, TID
 from millpond.state.records import SavedAxis, StateRecord
 from millpond.stream import Chunk, StreamRelation
-from millpond.values.arrays import pc
+from millpond.stream_window import FOREVER
+from millpond.values.arrays import Column, pc
 
 REMEMBERED = 256
 """Arrivals that are told apart. What is asked about older ones gets the answer that costs a computation too many."""
+
+
+Places = npt.NDArray[np.int64]
+OnEvents = Callable[[Places, Places], None]
+"""Told of the places of events, and up to where the axis was complete before each."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,7 @@ class Axis:
     end: int
     span: Span | None = None
     reached: int | None = None
+    on_events: dict[object, OnEvents] = field(default_factory=dict)
     _arrivals: deque[_Arrival] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     @property
@@ -62,11 +72,22 @@ class Axis:
         if end <= self.end:
             return
         with self.stream.hold(self.end, end) as chunk:
-            span = span_of(chunk, self.column)
+            places = places_of(chunk, self.column)
+        span = span_of(places)
+        if self.on_events and self.column not in (TID.name, ARRIVAL_TIMESTAMP.name):
+            self._tell(places)
         self._arrivals.append(_Arrival(self.end, end, span))
         self.end = end
         if span is not None:
             self.span = span.and_(self.span)
+
+    def _tell(self, places: Column) -> None:
+        """Tell who wants to know of each event, and up to where the axis was complete when it came."""
+        events = places.drop_null().to_numpy()
+        before = -FOREVER if self.span is None else self.span.high
+        complete = np.maximum.accumulate(np.r_[before, events])[:-1] - self.delay_us
+        for listener in self.on_events.values():
+            listener(events, complete)
 
     def position(self) -> int | None:
         """Up to where the axis is complete: the tid to come, the time, or the newest event less what may be late. None
@@ -123,12 +144,17 @@ def open_axis(stream: StreamRelation, pipeline: StreamPipeline, record: StateRec
     return Axis(stream, column, delay_us, idle_us, record.offsets[oid], span, None if saved is None else saved.reached)
 
 
-def span_of(chunk: Chunk, column: str) -> Span | None:
-    """Where the rows of a chunk are; None if none has a place."""
+def places_of(chunk: Chunk, column: str) -> Column:
+    """The places of the rows of a chunk, in their order; of tids, the first and the last will do."""
     if column == TID.name:
-        return Span(chunk.first, chunk.end - 1)
-    places = chunk.read([column]).column(0)
+        return pa.chunked_array([pa.array([chunk.first, chunk.end - 1], pa.int64())])
+    places: Column = chunk.read([column]).column(0)
     if pa.types.is_date(places.type):
         places = places.cast(pa.timestamp("us"))
-    extent = pc.min_max(places.cast(pa.int64())).as_py()
+    return places.cast(pa.int64())
+
+
+def span_of(places: Column) -> Span | None:
+    """Where rows are; None if none has a place."""
+    extent = pc.min_max(places).as_py()
     return None if extent["min"] is None else Span(extent["min"], extent["max"])

@@ -20,7 +20,7 @@ from millpond import interrupt
 from millpond.plan.pipelines import Grouping
 from millpond.relation import TID
 from millpond.run.adaptive_chunks import AdaptiveChunks
-from millpond.run.axis import Axis
+from millpond.run.axis import Axis, Places
 from millpond.run.frames import Frame, Reach, Shows, driver_of, frames
 from millpond.run.merge import KeptParts, Merge
 from millpond.run.pane_state import Need, PaneState
@@ -93,6 +93,7 @@ class WindowedView(ContinuousView):
     scratch: Path = field(default_factory=Path)
     chunks: AdaptiveChunks = field(default_factory=AdaptiveChunks)
     followers: int = 0
+    late_rows: dict[str, int] = field(default_factory=dict)
     _slid: tuple[int, int] | None = None
     _results: dict[tuple[int, ...], _Result] = field(default_factory=dict)
     _bounds: dict[str, datetime | int] = field(default_factory=dict)
@@ -105,6 +106,9 @@ class WindowedView(ContinuousView):
         for name, state in self._pane_states().items():
             state.needs[self.member_id(name)] = partial(self._need, name)
             state.wishes[self.member_id(name)] = lambda: self.chunks.rows_per_chunk
+            if not isinstance(self.windows[name], AsOfNow):
+                for axis in state.axes.values():
+                    axis.on_events[self.member_id(name)] = partial(self._count_late, name)
 
     @property
     def windows(self) -> Mapping[str, StreamWindow]:
@@ -154,6 +158,13 @@ class WindowedView(ContinuousView):
         low, newest = min(one.low for one in known), max(one.newest for one in known)
         return Reach(known[0].stream, min(one.position for one in known), newest, low)
 
+    def _count_late(self, name: str, events: Places, complete: Places) -> None:
+        """Count the rows that came when none of their windows was shown any more, nor would be."""
+        window = self.windows[name]
+        oldest = (complete - window.size) // window.slide - self.shows.retain + 1
+        late = int((events // window.slide < oldest).sum())
+        self.late_rows[name] = self.late_rows.get(name, 0) + late
+
     def _pane_states(self) -> dict[str, PaneState]:
         return {name: state for name, state in self.states.items() if isinstance(state, PaneState)}
 
@@ -178,7 +189,7 @@ class WindowedView(ContinuousView):
                     state.tree.rows,
                     state.tree.bytes,
                     min(known, default=None),
-                    state.late_rows,
+                    self.late_rows.get(name, 0),
                     self.costs.runs,
                     self.costs.seconds / self.costs.runs * 1000 if self.costs.runs else None,
                     self.chunks.chunks,
