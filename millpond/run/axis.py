@@ -50,10 +50,12 @@ class _Arrival:
 
 @dataclass
 class Axis:
-    """The axis of one stream and column, known up to the tuple `end`; `delay_us` is how late an event may be."""
+    """The axis of one stream and column, known up to the tuple `end`; `delay_us` is how late an event may be. Rows
+    without a value of a `nullable` column are nowhere."""
 
     stream: StreamRelation
     column: str
+    nullable: bool
     delay_us: int
     idle_us: int | None
     end: int
@@ -117,13 +119,14 @@ class Axis:
             return span.high + quiet_us
         return span.high - self.delay_us
 
-    def span_since(self, end: int) -> Span | None:
-        """Where the tuples after `end` are, or more; None if none has a place."""
+    def is_within(self, end: int, low: int, high: int) -> bool:
+        """Whether all tuples after `end` are known to be in [low, high). Tids are cut to it."""
+        if self.column == TID.name:
+            return True
         newer = [one for one in self._arrivals if one.end > end]
-        found = self.span if newer and newer[0].first > end else None
-        for one in newer:
-            found = found if one.span is None else one.span.and_(found)
-        return found
+        if self.nullable or not newer or newer[0].first > end:
+            return False
+        return all(one.span is not None and low <= one.span.low <= one.span.high < high for one in newer)
 
     def changed_since(self, end: int, low: int, high: int) -> bool:
         """Whether tuples after `end` are in [low, high)."""
@@ -141,7 +144,10 @@ def open_axis(stream: StreamRelation, pipeline: StreamPipeline, record: StateRec
     idle_us = int(options["idle"]) * 1000 if is_event and "idle" in options else None
     saved = record.axes.get(oid)
     span = None if saved is None else Span(saved.low, saved.high)
-    return Axis(stream, column, delay_us, idle_us, record.offsets[oid], span, None if saved is None else saved.reached)
+    declared = pipeline.stream.column(column)
+    nullable = declared is None or not declared.not_null
+    reached = None if saved is None else saved.reached
+    return Axis(stream, column, nullable, delay_us, idle_us, record.offsets[oid], span, reached)
 
 
 def places_of(chunk: Chunk, column: str) -> Column:

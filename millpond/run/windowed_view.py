@@ -31,7 +31,7 @@ from millpond.sql.stream_windows import BOUNDS
 from millpond.state.pane_tree import together
 from millpond.state.parts import PartStore
 from millpond.stream import Chunk
-from millpond.stream_window import AsOfNow, StreamWindow
+from millpond.stream_window import AsOfNow, CalendarWindow, StreamWindow
 
 SLIDES_KEPT = 256
 """Slides that whoever follows a view may be behind; it gets the newest then."""
@@ -275,15 +275,13 @@ class WindowedView(ContinuousView):
         window, state = self.windows[name], self._pane_states()[name]
         (start, end), (first, last) = window.bounds(frame[name]), window.panes(frame[name])
         tables = state.tree.cover(first, last)
-        clipped, chunks = False, {}
+        clipped, chunks = isinstance(window, CalendarWindow), {}
         for oid, chunk in seen.chunks[name].items():
             axis = state.axes[oid]
             if axis.changed_since(chunk.first, start, end):
                 if window.by_rows:
                     chunk = held.enter_context(self.streams[oid].hold(max(chunk.first, start), min(chunk.end, end)))
-                else:
-                    span = axis.span_since(chunk.first)
-                    clipped = clipped or (span is not None and not start <= span.low <= span.high < end)
+                clipped = clipped or not axis.is_within(chunk.first, start, end)
                 chunks[oid] = chunk
         return _Panes(together(tables) if tables else None, chunks, (first, last) if clipped else None)
 
@@ -297,10 +295,7 @@ class WindowedView(ContinuousView):
         panes: Mapping[str, _Panes],
         held: ExitStack,
     ) -> pa.Table:
-        for name, number in frame.items():
-            window = self.windows[name]
-            for bound, place in () if isinstance(window, AsOfNow) else zip(BOUNDS, window.bounds(number), strict=True):
-                self._bounds[bound_key(bound, window.alias)] = window.value(place)
+        self._set_bounds(frame)
         states = {
             one.key: self._merged_panes(runner, one, panes[one.name], held)
             if one.name in panes
@@ -308,6 +303,14 @@ class WindowedView(ContinuousView):
             for one in self.plan.groupings
         }
         return self._run_upper(runner, tag, live, states)
+
+    def _set_bounds(self, frame: Frame) -> None:
+        """Have `window_start` and `window_end` mean those of a frame."""
+        for name, number in frame.items():
+            window = self.windows[name]
+            if not isinstance(window, AsOfNow):
+                for bound, place in zip(BOUNDS, window.bounds(number), strict=True):
+                    self._bounds[bound_key(bound, window.alias)] = window.value(place)
 
     def _merged_panes(self, runner: Runner, grouping: Grouping, panes: _Panes, held: ExitStack) -> QueryInput:
         """The panes of a window as the state that the upper pipeline reads: groups of all of them, each once."""

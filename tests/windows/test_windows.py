@@ -89,6 +89,25 @@ def test_windows_of_arrivals_end_by_the_clock(timed: Pond, clock: Clock) -> None
     assert rows(timed, "SELECT * FROM v") == [(None,)]
 
 
+def test_rows_without_a_time_are_in_no_window(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, INTERVAL '1 hour')")
+    timed.execute("CREATE VIEW r AS SELECT count(*) FROM TUMBLE(s, 2)")
+    timed.execute(f"INSERT INTO s VALUES (1, 1, '{at(60)}'), (1, 1, NULL), (1, 1, '{at(120)}'), (1, 1, '{at(3605)}')")
+    assert (rows(timed, "SELECT * FROM v"), rows(timed, "SELECT * FROM r")) == ([(2,)], [(2,)])
+    tick(timed)
+    assert rows(timed, "SELECT * FROM v") == [(2,)]
+
+
+def test_what_is_of_a_later_day_is_not_of_today(timed: Pond) -> None:
+    timed.execute("CREATE VIEW today AS SELECT count(*) FROM s WHERE at::date = current_date")
+    timed.execute("CREATE VIEW onward AS SELECT count(*) FROM s WHERE at >= date_trunc('day', now())")
+    for hours in (-13, 1, 13):
+        event(timed, hours * 3600)
+    assert (rows(timed, "SELECT * FROM today"), rows(timed, "SELECT * FROM onward")) == ([(1,)], [(2,)])
+    tick(timed)
+    assert (rows(timed, "SELECT * FROM today"), rows(timed, "SELECT * FROM onward")) == ([(1,)], [(2,)])
+
+
 # -- what is kept ----------------------------------------------------------------------------------------------------
 
 
