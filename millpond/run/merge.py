@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from millpond.plan.pipelines import Grouping, StreamPipeline
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics, key_of
+from millpond.run.units import counted_in_units
 from millpond.spark.runner import FileInput, Input, QueryInput, StateInput
 from millpond.sql.bind import BoundQuery
 from millpond.state.parts import PartStore
@@ -94,6 +95,9 @@ class Merge:
         given[key_of(pipeline.stream)] = FileInput(
             new.paths, columns, is_stream=True, tids=new.tids, single=self._small
         )
+        if not self._small:
+            files = [str(file.path) for file in chunk.files]
+            pipeline, given = counted_in_units(pipeline, given, files)
         names = {
             key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(given)
         }
