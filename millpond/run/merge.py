@@ -95,14 +95,12 @@ class Merge:
         given[key_of(pipeline.stream)] = FileInput(
             new.paths, columns, is_stream=True, tids=new.tids, single=self._small
         )
-        if not self._small:
-            files = [str(file.path) for file in chunk.files]
-            pipeline, given = counted_in_units(pipeline, given, files)
+        counted, inputs = counted_in_units(pipeline, given, chunk)
         names = {
-            key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(given)
+            key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(inputs)
         }
-        self._inputs.update({names[key]: one for key, one in given.items()})
-        return self._texts.text(pipeline, names)
+        self._inputs.update({names[key]: one for key, one in inputs.items()})
+        return self._texts.text(pipeline, names) if counted is pipeline else counted.to_spark(names)
 
     def _kept_sources(self) -> list[str]:
         """The parts: those with buckets as they are, so that merging them needs no shuffle, and the others."""

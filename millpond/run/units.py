@@ -15,7 +15,11 @@ from millpond.plan.pipelines import StreamPipeline
 from millpond.relation import Column
 from millpond.run.statics import key_of
 from millpond.spark.runner import FileInput, Input
+from millpond.stream import Chunk
 from millpond.types import BIGINT
+
+ROWS_MIN = 200_000
+"""Of fewer rows the footers take as long to read as decimals to compute with."""
 
 _FILES_MAX = 64
 """Of a relation with more files their footers are not worth reading."""
@@ -24,11 +28,13 @@ _INTEGERS = ("INT32", "INT64")
 
 
 def counted_in_units(
-    pipeline: StreamPipeline, given: Mapping[str, Input], chunk_files: Sequence[str]
-) -> tuple[StreamPipeline, dict[str, Input]]:
-    """A pipeline and its inputs, with numerics in units where that is safe. `chunk_files` are those of the stream,
-    which may be given as a folder of links."""
+    pipeline: StreamPipeline, given: Mapping[str, Input], chunk: Chunk
+) -> tuple[StreamPipeline, Mapping[str, Input]]:
+    """A pipeline and its inputs for a chunk, with numerics in units where that is safe and worth it."""
+    if chunk.rows < ROWS_MIN:
+        return pipeline, given
     stream = key_of(pipeline.stream)
+    chunk_files = [str(file.path) for file in chunk.files]  # The input may be a folder of links to them.
     greatest = {
         key: _greatest(chunk_files if key == stream else one.paths, one.columns)
         for key, one in given.items()
@@ -75,5 +81,6 @@ def _greatest_of(group: pq.ColumnChunkMetaData) -> int | None:
     if statistics is None or not statistics.has_min_max:
         return None
     least, greatest = statistics.min_raw, statistics.max_raw
-    assert isinstance(least, int) and isinstance(greatest, int)
+    assert isinstance(least, int)
+    assert isinstance(greatest, int)
     return max(abs(least), abs(greatest))
