@@ -127,7 +127,7 @@ def _check_input(select: exp.Expr, *, kept: bool) -> None:
     check_joins(select.args["from_"].this, select.args.get("joins") or [])
     if isinstance(item, exp.Table) and stream_of(item) is None:
         window = item.this.name.upper()
-        raise refused(f"{window} is not supported in a continuous view yet", select, hint=None)
+        raise refused(f"{window} is not supported yet", select, hint=None)
     stream = raw_stream(item)
     for condition in [select.args.get("where"), *_conditions(select)]:
         if condition is not None:
