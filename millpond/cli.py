@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import os
 import pkgutil
 import sys
@@ -80,7 +81,13 @@ def run_bench(options: argparse.Namespace) -> int:
         return 1
     module = importlib.import_module(f"millpond.bench.{options.name.replace('-', '_')}")
     peers = None if options.peers is None else [peer for peer in options.peers.split(",") if peer != "none"]
-    module.run(scale=options.scale, peers=peers)
+    if options.queries is None:
+        module.run(scale=options.scale, peers=peers)
+    elif "queries" in inspect.signature(module.run).parameters:
+        module.run(scale=options.scale, peers=peers, queries=options.queries.split(","))
+    else:
+        print(f'ERROR:  benchmark "{options.name}" has no queries to choose from', file=sys.stderr)
+        return 1
     return 0
 
 
@@ -161,6 +168,7 @@ def _add_bench(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     bench.add_argument("name", metavar="NAME")
     bench.add_argument("--scale", type=float, default=1.0, help="shrink or grow everything (default: %(default)g)")
     bench.add_argument("--peers", help="run beside these only, separated by commas, or none (default: all it knows)")
+    bench.add_argument("--queries", help="of TPC-H's queries ask only these numbers, separated by commas")
 
 
 def _add_master(parser: argparse.ArgumentParser) -> None:

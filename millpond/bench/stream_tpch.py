@@ -28,16 +28,7 @@ from millpond.bench.flowing import Flowed, FlowingStream
 from millpond.bench.peers.peer import Answers, PeerMissingError, PeerRun
 from millpond.bench.report import Measurement, report
 from millpond.bench.stopwatch import Spent
-from millpond.bench.stream_tpch_data import (
-    FOURTEEN,
-    NARROW,
-    NARROW_QUERY,
-    TWELVE,
-    WARM_UP,
-    CsvFiles,
-    columns,
-    of_stream,
-)
+from millpond.bench.stream_tpch_data import NARROW, NARROW_QUERY, TWELVE, WARM_UP, Asked, CsvFiles, columns
 from millpond.bench.stream_tpch_peers import all_peers, duckdb, verify_texts
 from millpond.bench.tpch import create_tables
 from millpond.bench.tpch_answers import difference
@@ -53,8 +44,12 @@ GIVE_UP = "60s"
 """Queries end after such a pause if the COPY has failed."""
 
 
-def run(scale: float = 1.0, peers: Sequence[str] | None = None) -> None:
-    """Measure and report; the scale is TPC-H's: 1 has 6,000,000 rows in the stream."""
+def run(scale: float = 1.0, peers: Sequence[str] | None = None, queries: Sequence[str] | None = None) -> None:
+    """Measure and report; the scale is TPC-H's: 1 has 6,000,000 rows in the stream. `queries` are the numbers of those
+    to be asked, of Millpond and of its peers."""
+    asked = Asked.of(None if queries is None else [f"q{number}" for number in queries])
+    if not asked.each:
+        raise SystemExit(f"no such queries; there are {', '.join(name[1:] for name in Asked.of().each)}")
     console = Console(stderr=True, width=None if sys.stderr.isatty() else 110)
     with TemporaryDirectory(prefix="millpond-bench-") as directory:
         try:
@@ -62,7 +57,15 @@ def run(scale: float = 1.0, peers: Sequence[str] | None = None) -> None:
         except GeneratorMissingError as error:
             raise SystemExit(str(error)) from None
         files = CsvFiles.written(Path(directory))
-        report("stream-tpch", Bench(files, PEERS if peers is None else peers, console).measure(), console)
+        report("stream-tpch", Bench(files, asked, PEERS if peers is None else peers, console).measure(), console)
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """What the narrow stream took: its load alone, and with query 6."""
+
+    load: Spent
+    query: Spent
 
 
 @dataclass(frozen=True)
@@ -72,22 +75,21 @@ class Own:
     load: Spent
     queries: Mapping[str, Spent]
     at_once: Spent
-    narrow_load: Spent
-    narrow_query: Spent
+    narrow: Narrow | None
 
 
 class Bench:
     """The engines of one run, one after the other. DuckDB runs in any case, since it is the judge."""
 
-    def __init__(self, files: CsvFiles, peers: Sequence[str], console: Console) -> None:
-        self._files, self._peers, self._console = files, peers, console
+    def __init__(self, files: CsvFiles, asked: Asked, peers: Sequence[str], console: Console) -> None:
+        self._files, self._asked, self._peers, self._console = files, asked, peers, console
 
     def measure(self) -> list[Measurement]:
         self._console.print(f"duckdb, {self._files.rows:,} rows ...", style="dim")
-        judge = duckdb(self._files)
+        judge = duckdb(self._files, self._asked)
         beside = {"duckdb": judge} if "duckdb" in self._peers else {}
         own = self._millpond(judge.answers)
-        for name, peer in all_peers(self._files, self._console).items():
+        for name, peer in all_peers(self._files, self._asked, self._console).items():
             if name in self._peers:
                 self._console.print(f"{name} ...", style="dim")
                 try:
@@ -96,7 +98,7 @@ class Bench:
                     self._console.print(f"without {name}: {error}")
                     continue
                 verify_texts(name, beside[name].answers, judge.answers)
-        return measurements(own, beside, self._files.rows)
+        return measurements(own, self._asked, beside, self._files.rows)
 
     def _millpond(self, truth: Answers) -> Own:
         with millpond.connect(self._files.directory / "pond") as pond:
@@ -105,20 +107,22 @@ class Bench:
             for name in (NARROW, WARM_UP):
                 pond.execute(f"CREATE FOREIGN TABLE {name} ({listed(columns(name))}) SERVER stream {options}")
             self._warm_up(pond)
-            stream, narrow = self._stream(pond, STREAM), self._stream(pond, NARROW)
+            stream, each = self._stream(pond, STREAM), self._asked.each
             return Own(
                 load=self._load(stream),
-                queries={name: self._asked(stream, {name: query}, truth) for name, query in FOURTEEN.items()},
-                at_once=self._asked(stream, {name: FOURTEEN[name] for name in TWELVE}, truth),
-                narrow_load=self._load(narrow),
-                narrow_query=self._asked(narrow, {NARROW_QUERY: of_stream(FOURTEEN["q6"], NARROW)}, truth),
+                queries={name: self._ask(stream, {name: query}, truth) for name, query in each.items()},
+                at_once=self._ask(stream, {name: each[name] for name in self._asked.at_once}, truth),
+                narrow=self._narrow(self._stream(pond, NARROW), truth) if self._asked.narrow else None,
             )
+
+    def _narrow(self, stream: FlowingStream, truth: Answers) -> Narrow:
+        return Narrow(self._load(stream), self._ask(stream, self._asked.narrow, truth))
 
     def _warm_up(self, pond: Pond) -> None:
         self._console.print("millpond, warming up ...", style="dim")
         stream = self._stream(pond, WARM_UP)
         for _ in range(WARM_UPS):
-            stream.ask({name: of_stream(query, WARM_UP) for name, query in FOURTEEN.items()}, self._files.path(WARM_UP))
+            stream.ask(self._asked.warm_up, self._files.path(WARM_UP))
 
     def _stream(self, pond: Pond, name: str) -> FlowingStream:
         rows = self._files.warm_up_rows if name == WARM_UP else self._files.rows
@@ -131,7 +135,7 @@ class Bench:
         loads = [stream.load(self._files.path(stream.name)) for _ in range(LOADS)]
         return sorted(loads, key=lambda load: load.seconds)[LOADS // 2]
 
-    def _asked(self, stream: FlowingStream, queries: Mapping[str, str], truth: Answers) -> Spent:
+    def _ask(self, stream: FlowingStream, queries: Mapping[str, str], truth: Answers) -> Spent:
         self._console.print(f"millpond, {', '.join(queries)} ...", style="dim")
         flowed = stream.ask(queries, self._files.path(stream.name))
         _verify(flowed, truth)
@@ -147,16 +151,16 @@ def _verify(flowed: Flowed, truth: Answers) -> None:
 # -- what is reported ------------------------------------------------------------------------------------------------
 
 
-def measurements(own: Own, beside: Mapping[str, PeerRun], rows: int) -> list[Measurement]:
+def measurements(own: Own, asked: Asked, beside: Mapping[str, PeerRun], rows: int) -> list[Measurement]:
     """The numbers of a run, with those of the peers that took part."""
     each = {name: {peer: run.by_query[name] for peer, run in beside.items()} for name in own.queries}
     return [
         Measurement("load alone", rows / own.load.seconds, "rows/s"),
         Measurement("load alone, median", own.load.seconds, "s", lower_is_better=True),
         *(_seconds(name, spent, each[name]) for name, spent in own.queries.items()),
-        *_totals(own, beside),
+        *_totals(own, asked.at_once, beside),
         *_overheads(own),
-        *_narrow(own, beside),
+        *(_speedups(own, own.narrow, beside) if own.narrow else []),
     ]
 
 
@@ -165,18 +169,19 @@ def _seconds(metric: str, spent: Spent, beside: Mapping[str, Spent], target: flo
     return Measurement(metric, spent.seconds, "s", seconds, target, "spark" if target else None, lower_is_better=True)
 
 
-def _totals(own: Own, beside: Mapping[str, PeerRun]) -> list[Measurement]:
+def _totals(own: Own, names: Sequence[str], beside: Mapping[str, PeerRun]) -> list[Measurement]:
     """The twelve queries, one after the other and at once; peers have them one after the other in both cases."""
-    by_itself = Spent.total([own.queries[name] for name in TWELVE])
-    peers = {peer: Spent.total([run.by_query[name] for name in TWELVE]) for peer, run in beside.items()}
+    by_itself = Spent.total([own.queries[name] for name in names])
+    peers = {peer: Spent.total([run.by_query[name] for name in names]) for peer, run in beside.items()}
+    all_of_them, target = ("the twelve", OF_SPARK_BELOW) if len(names) == len(TWELVE) else (", ".join(names), None)
     totals = {"one after the other": by_itself, "at once": own.at_once}
     found = [
-        _seconds("the twelve, one after the other", by_itself, peers),
-        _seconds("the twelve, at once over one load", own.at_once, peers, OF_SPARK_BELOW),
+        _seconds(f"{all_of_them}, one after the other", by_itself, peers),
+        _seconds(f"{all_of_them}, at once over one load", own.at_once, peers, target),
     ]
     cores = {peer: spent.core_seconds for peer, spent in peers.items() if spent.core_seconds is not None}
     return found + [
-        Measurement(f"the twelve, {how}, by core", spent.core_seconds, "core-s", cores, lower_is_better=True)
+        Measurement(f"{all_of_them}, {how}, by core", spent.core_seconds, "core-s", cores, lower_is_better=True)
         for how, spent in totals.items()
         if spent.core_seconds is not None
     ]
@@ -200,10 +205,10 @@ def _factors(metric: str, factors: Sequence[float], target: float | None) -> lis
     ]
 
 
-def _narrow(own: Own, beside: Mapping[str, PeerRun]) -> list[Measurement]:
+def _speedups(own: Own, narrow: Narrow, beside: Mapping[str, PeerRun]) -> list[Measurement]:
     """How much faster a stream of the columns that are needed is."""
     peers = {peer: run.by_query["q6"].seconds / run.by_query[NARROW_QUERY].seconds for peer, run in beside.items()}
     return [
-        Measurement("load of 4 columns, speedup", own.load.seconds / own.narrow_load.seconds, "x"),
-        Measurement("q6 of 4 columns, speedup", own.queries["q6"].seconds / own.narrow_query.seconds, "x", peers),
+        Measurement("load of 4 columns, speedup", own.load.seconds / narrow.load.seconds, "x"),
+        Measurement("q6 of 4 columns, speedup", own.queries["q6"].seconds / narrow.query.seconds, "x", peers),
     ]

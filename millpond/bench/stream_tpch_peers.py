@@ -13,7 +13,7 @@ from millpond.bench.peers.duck import Duck
 from millpond.bench.peers.flink import Flink
 from millpond.bench.peers.peer import Answers, PeerRun
 from millpond.bench.peers.spark_sql import SparkSql
-from millpond.bench.stream_tpch_data import ALL_QUERIES, NARROW, WARM_UP, WARM_UP_QUERIES, CsvFiles, columns
+from millpond.bench.stream_tpch_data import NARROW, WARM_UP, Asked, CsvFiles, columns
 from millpond.bench.tpch_answers import difference, typed
 from millpond.bench.tpch_data import STREAM, TABLES, columns_of, listed, rows_of
 
@@ -24,27 +24,27 @@ DIGITS = 1e-4
 """Spark and Flink keep six decimal places of a quotient."""
 
 
-def duckdb(files: CsvFiles) -> PeerRun:
+def duckdb(files: CsvFiles, asked: Asked) -> PeerRun:
     """DuckDB, with the tables in memory."""
     with Duck() as duck:
         for name in _tables():
             duck.add_table(name, TABLES[name], rows_of(files.directory, name))
         for name in (STREAM, NARROW):
             duck.add_csv(name, columns(name), files.path(name))
-        return duck.answer_each(ALL_QUERIES)
+        return duck.answer_each(asked.everything)
 
 
-def spark(files: CsvFiles) -> PeerRun:
+def spark(files: CsvFiles, asked: Asked) -> PeerRun:
     """Plain Spark SQL, with the tables as Parquet files."""
     peer = SparkSql(files.directory / "spark")
     for name in _tables():
         peer.add_parquet(name, files.directory / f"{name}.parquet")
     for name in (STREAM, NARROW, WARM_UP):
         peer.add_csv(name, listed(columns(name, text="string")), files.path(name))
-    return peer.run(ALL_QUERIES, WARM_UP_QUERIES)
+    return peer.run(asked.everything, asked.warm_up)
 
 
-def flink(files: CsvFiles, console: Console) -> PeerRun:
+def flink(files: CsvFiles, asked: Asked, console: Console) -> PeerRun:
     """Flink SQL in batch mode, which has CSV for the tables too."""
     peer = Flink(files.directory, console)
     for name in _tables():
@@ -54,12 +54,12 @@ def flink(files: CsvFiles, console: Console) -> PeerRun:
     given = {STREAM: rows, NARROW: rows.select(list(columns(NARROW))), WARM_UP: rows.slice(0, files.warm_up_rows)}
     for name, some in given.items():
         peer.add_table(name, listed(columns(name, text="string")), some, -(-some.num_rows // FLINK_FILES))
-    return peer.run_each(ALL_QUERIES, WARM_UP_QUERIES)
+    return peer.run_each(asked.everything, asked.warm_up)
 
 
-def all_peers(files: CsvFiles, console: Console) -> Mapping[str, Callable[[], PeerRun]]:
+def all_peers(files: CsvFiles, asked: Asked, console: Console) -> Mapping[str, Callable[[], PeerRun]]:
     """How each peer but the judge is run, by name."""
-    return {"spark": partial(spark, files), "flink": partial(flink, files, console)}
+    return {"spark": partial(spark, files, asked), "flink": partial(flink, files, asked, console)}
 
 
 def verify_texts(engine: str, answers: Answers, truth: Answers) -> None:

@@ -16,16 +16,15 @@ from millpond.errors import MillpondError, SqlState
 from millpond.plan import folds, statistics
 from millpond.plan.calls import AggregateCall
 from millpond.plan.ordered import array_agg, string_agg
-from millpond.plan.partials import Aggregate, Partial, words
+from millpond.plan.partials import Aggregate, Partial, UnitTemplates, words
 from millpond.plan.window_rows import ALL_ROWS, NEWEST_ROWS, all_rows, newest_rows
 from millpond.sql.casts import INTERVAL_DAYS, INTERVAL_MICROS
 from millpond.sql.collected import HASHED, estimate, first_reaching
 from millpond.sql.interval_math import INTERVAL_KEY
 from millpond.sql.nodes import position_of
 
-_ROWS = Partial("COUNT(_1)", "SUM(rows)", "BIGINT")
+_ROWS = Partial("COUNT(_1)", "SUM(rows)", "BIGINT", UnitTemplates("COUNT(_1)", "COUNT(_1)"))
 _LONG = Partial("SUM(_1)", "SUM(total)", "BIGINT")
-_DECIMAL = Partial("SUM(_1)", "CAST(SUM(total) AS {sum})", "{sum}")
 _DOUBLE = Partial("SUM(CAST(_1 AS DOUBLE))", "SUM(total)", "DOUBLE")
 
 # A sum of bigint is numeric. Two sums of halves are exact and cheaper than one of decimals. The carry goes up when
@@ -34,14 +33,43 @@ _HALVES = {
     "high": Partial("SUM(SHIFTRIGHT(_1, 32))", "SUM(high) + SHIFTRIGHT(SUM(low), 32)", "BIGINT"),
     "low": Partial("SUM(_1 & 4294967295)", "SUM(low) & 4294967295", "BIGINT"),
 }
-_WHOLE = "(CAST(high AS DECIMAL(19,0)) * CAST(4294967296 AS DECIMAL(10,0)) + CAST(low AS DECIMAL(19,0)))"
+
+
+def _whole(high: str, low: str) -> str:
+    return f"(CAST({high} AS DECIMAL(19,0)) * CAST(4294967296 AS DECIMAL(10,0)) + CAST({low} AS DECIMAL(19,0)))"
+
+
+_WHOLE = _whole("high", "low")
 
 # A short numeric is a bigint of its smallest units: the same halves, in a fraction of the time of decimals.
 _UNIT_HALVES = {
-    "high": Partial("SUM(SHIFTRIGHT(CAST(_1 * {units} AS BIGINT), 32))", _HALVES["high"].merge, "BIGINT"),
-    "low": Partial("SUM(CAST(_1 * {units} AS BIGINT) & 4294967295)", _HALVES["low"].merge, "BIGINT"),
+    "high": Partial(
+        "SUM(SHIFTRIGHT(CAST(_1 * {units} AS BIGINT), 32))",
+        _HALVES["high"].merge,
+        "BIGINT",
+        UnitTemplates("SHIFTRIGHT(SUM(_1), 32)", _HALVES["high"].compute),
+    ),
+    "low": Partial(
+        "SUM(CAST(_1 * {units} AS BIGINT) & 4294967295)",
+        _HALVES["low"].merge,
+        "BIGINT",
+        UnitTemplates("SUM(_1) & 4294967295", _HALVES["low"].compute),
+    ),
 }
 _UNIT_WHOLE = f"CAST(CAST({_WHOLE} AS DECIMAL({{sum_digits}},0)) * {{unit}} AS {{sum}})"
+
+
+def _worth(units: str, kind: str) -> str:
+    """A number of units as a decimal."""
+    return f"CAST(CAST({units} AS DECIMAL(27,0)) * _2 AS {kind})"
+
+
+_DECIMAL = Partial(
+    "SUM(_1)",
+    "CAST(SUM(total) AS {sum})",
+    "{sum}",
+    UnitTemplates(_worth("SUM(_1)", "{sum}"), _worth(_whole(_HALVES["high"].compute, _HALVES["low"].compute), "{sum}")),
+)
 
 # The three parts of an interval never mix.
 _PARTS = {
@@ -89,7 +117,9 @@ _SUMS = (
 
 def _alike(name: str, spark: str) -> Aggregate:
     """An aggregate that merges by itself."""
-    return Aggregate(name, {"value": Partial(f"{spark}(_1)", f"{spark}(value)", "{0}")}, "value")
+    of_units = _worth(f"{spark}(_1)", "{0}")
+    value = Partial(f"{spark}(_1)", f"{spark}(value)", "{0}", UnitTemplates(of_units, of_units))
+    return Aggregate(name, {"value": value}, "value")
 
 
 def _beside(name: str, spark: str, extreme: str) -> Aggregate:

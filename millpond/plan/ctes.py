@@ -62,7 +62,7 @@ def refuse_recursion(cte: exp.CTE, name: str, *, recursive: bool) -> None:
     if recursive and mentions_stream(cte) and any(cte_name(table) == name for table in cte.this.find_all(exp.Table)):
         raise MillpondError(
             SqlState.FEATURE_NOT_SUPPORTED,
-            f'recursive query "{name}" over a stream is not supported in a continuous view',
+            f'recursive query "{name}" over a stream is not supported',
             hint="Group the stream in a query of its own, and let the recursive one read that.",
             position=position_of(cte),
         )

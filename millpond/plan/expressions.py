@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 
 from sqlglot import exp
 
+from millpond.plan.partials import UnitTemplates
+from millpond.plan.units import Units
 from millpond.sql.casts import plain_cast
 from millpond.sql.functions import Function, Overload
 from millpond.sql.nodes import annotate, note_of
@@ -27,17 +31,38 @@ def exact(node: exp.Expr) -> exp.Expr:
     return node.copy() if kind is None or is_stored else plain_cast(node.copy(), kind)
 
 
-def partial_node(compute: str, inputs: Sequence[exp.Expr], condition: exp.Expr | None) -> exp.Expr:
-    """What a chunk keeps, over nodes of the bound tree: `SUM(_1)` -> `SUM(s.a) FILTER (WHERE ...)` when printed."""
-    filters = [] if condition is None else [condition]
+@dataclass(frozen=True)
+class ComputedPartial:
+    """Prints a partial: a template over its inputs, whose call has them as arguments and, if `filtered`, a condition
+    after them. `units` are the templates of a numeric input that is in units."""
 
-    def build(node: exp.Anonymous) -> exp.Expr:
+    template: str
+    inputs: int
+    filtered: bool
+    units: UnitTemplates | None = None
+
+    def __call__(self, node: exp.Anonymous) -> exp.Expr:
         arguments = list(node.expressions)
-        template = parsed(compute).copy()
-        if filters:
+        template = parsed(self.template).copy()
+        if self.filtered:
             template = _filtered(template, arguments.pop())
         return fill_prepared(template, arguments)
 
+    def of_units(self, given: Units) -> tuple[ComputedPartial, list[exp.Expr]] | None:
+        """The same computed of its input in units, and the arguments for that; None if there is no way."""
+        template = None if self.units is None else self.units.of(given.most)
+        if template is None:
+            return None
+        unit = exp.Literal.number(f"{Decimal(1).scaleb(-given.scale):f}")
+        return ComputedPartial(template, 2, self.filtered), [given.node, unit]
+
+
+def partial_node(
+    compute: str, inputs: Sequence[exp.Expr], condition: exp.Expr | None, units: UnitTemplates | None = None
+) -> exp.Expr:
+    """What a chunk keeps, over nodes of the bound tree: `SUM(_1)` -> `SUM(s.a) FILTER (WHERE ...)` when printed."""
+    filters = [] if condition is None else [condition]
+    build = ComputedPartial(compute, len(inputs), bool(filters), units)
     return _call("partial", build, [*map(exact, inputs), *filters], None, aggregates=True)
 
 

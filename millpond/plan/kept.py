@@ -67,7 +67,7 @@ def keep(calls: Sequence[AggregateCall]) -> Kept:
         row = _with_types(aggregate_for(call), call)
         names = {}
         for name, partial in row.partials.items():
-            wanted = Computed(partial.compute, (*call.arguments, *row.keys), call.condition)
+            wanted = Computed(partial.compute, (*call.arguments, *row.keys), call.condition, partial.units)
             if wanted not in computed:
                 computed.append(wanted)
             names[name] = f"p{computed.index(wanted)}"
@@ -103,7 +103,10 @@ def _with_types(row: Aggregate, call: AggregateCall) -> Aggregate:
     def fill(template: str) -> str:
         return template.format(*given, **named)
 
-    partials = {name: Partial(fill(one.compute), fill(one.merge), fill(one.type)) for name, one in row.partials.items()}
+    partials = {
+        name: Partial(fill(one.compute), fill(one.merge), fill(one.type), one.units and one.units.formatted(fill))
+        for name, one in row.partials.items()
+    }
     return replace(row, partials=partials, finalize=fill(row.finalize))
 
 

@@ -8,7 +8,7 @@ All are plain, immutable data that print as Spark SQL; running them is the busin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -16,7 +16,9 @@ from sqlglot import exp
 
 from millpond.errors import InternalError
 from millpond.plan.expressions import merge_text, partial_node
+from millpond.plan.in_units import in_units
 from millpond.plan.panes import with_pane_key
+from millpond.plan.partials import UnitTemplates
 from millpond.relation import TID, Column, Relation
 from millpond.sql.bind import BoundQuery
 from millpond.sql.constants import is_moment
@@ -28,6 +30,9 @@ from millpond.sql.stream_windows import is_bound
 from millpond.sql.translate import Translation, by_name, relation_key, translate
 from millpond.stream_window import StreamWindow
 from millpond.types import BIGINT, SqlType
+
+ColumnsInUnits = Mapping[str, frozenset[str]]
+"""Names of columns by the key of their relation."""
 
 STATE_SCHEMA = "millpond"
 """The schema of state relations, so that no relation of a user has their names."""
@@ -64,10 +69,11 @@ class Computed:
     compute: str
     inputs: tuple[exp.Expr, ...]
     condition: exp.Expr | None
+    units: UnitTemplates | None = field(default=None, compare=False)
 
     @property
     def node(self) -> exp.Expr:
-        return partial_node(self.compute, self.inputs, self.condition)
+        return partial_node(self.compute, self.inputs, self.condition, self.units)
 
 
 @dataclass(frozen=True)
@@ -117,6 +123,12 @@ class StreamPipeline:
     def to_spark(self, spark_names: Mapping[str, str]) -> str:
         """Spark SQL; `spark_names` maps the keys of the stream and the statics to temporary views."""
         return _printed(self.tree, spark_names)
+
+    def in_units(self, greatest: Mapping[str, Mapping[str, int]]) -> tuple[StreamPipeline, ColumnsInUnits]:
+        """The pipeline with numerics in units where that is safe, and those of each relation that it then wants as
+        bigints; `greatest` says how far from zero, in units, the values of columns are at most."""
+        made = in_units(self.tree, greatest)
+        return (self, {}) if made is None else (replace(self, tree=made.tree), made.columns)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from millpond.sql import session_functions
 from millpond.sql.bind import BoundQuery, OutputColumn
 from millpond.sql.grouping import has_aggregate
 from millpond.sql.nodes import identifier, note_of, position_of, typed, walk_own
+from millpond.sql.stream_windows import window_of
 
 ARRIVAL = OutputColumn("arrival tid", TID.type)
 """The last output of a flow: the tid of the tuple that a row was made of."""
@@ -69,6 +70,7 @@ def row_flow(bound: BoundQuery) -> RowFlow:
     _check_recursion(bound.tree)
     _check_session(bound.tree)
     tree = unfold_streams(bound.tree)
+    _check_windows(tree)
     _check_rows(tree)
     streams = {stream.oid: stream for stream in streams_in(tree)}
     _add_arrival(tree)
@@ -80,6 +82,13 @@ def _refused(what: str, place: exp.Expr, stream: Relation | None, hint: str | No
     over = "" if stream is None else f' over the stream "{stream.name}"'
     message = f"{what}{over} is not supported in a continuous query"
     return MillpondError(SqlState.FEATURE_NOT_SUPPORTED, message, hint=hint, position=position_of(place))
+
+
+def _check_windows(tree: exp.Expr) -> None:
+    for table in tree.find_all(exp.Table):
+        window = window_of(table)
+        if window is not None:
+            raise _refused(f"the window {window.kind.upper()}", table, stream_of(table))
 
 
 # -- what flows -----------------------------------------------------------------------------------------------
@@ -123,8 +132,6 @@ def _check_from(select: exp.Expr) -> None:
     """FROM and the joins, and that no other stream is read beside the one that flows."""
     flowing = _flowing_item(select)
     stream = raw_stream(flowing)
-    if isinstance(flowing, exp.Table) and stream_of(flowing) is None:
-        raise _refused(f"the window {flowing.this.name.upper()}", flowing, stream)
     inner = query_of(flowing)
     for table in select.find_all(exp.Table):
         if table is not flowing and (inner is None or not _is_below(table, inner)):

@@ -86,8 +86,10 @@ class Shape:
             return tuple(_renamed(node, alias) for node in nodes)
 
         computed = tuple(
-            Computed(
-                one.compute, renamed(one.inputs), None if one.condition is None else _renamed(one.condition, alias)
+            replace(
+                one,
+                inputs=renamed(one.inputs),
+                condition=None if one.condition is None else _renamed(one.condition, alias),
             )
             for one in self.computed
         )

@@ -32,7 +32,7 @@ The table `station` is read above the grouping, so it stays live; had it been jo
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -56,11 +56,22 @@ from millpond.sql.stream_windows import window_of
 __all__ = ["Grouping", "SplitPlan", "split"]
 
 
-def split(bound: BoundQuery, *, kept: bool = True, step_us: int | None = None) -> SplitPlan:
+@dataclass(frozen=True)
+class Choices:
+    """What a view's options choose: in which steps rows that grow too old leave it (None for as long ones as suit their
+    age), and whether windows keep their rows, to be evaluated anew at each slide, instead of partials."""
+
+    step_us: int | None = None
+    reevaluate: bool = False
+
+
+NO_CHOICES = Choices()
+
+
+def split(bound: BoundQuery, *, kept: bool = True, choices: Choices = NO_CHOICES) -> SplitPlan:
     """The plan of a query over streams, or an error with the rule that it breaks.
 
     A view is `kept`, and read at many moments. What is run once has one moment, whose constants are put in before.
-    Rows that grow too old for a view leave it in steps of `step_us`, or as long ones as suit their age.
     """
     if not mentions_stream(bound.tree):
         raise MillpondError(SqlState.WRONG_OBJECT_TYPE, "the query reads no stream, so there is nothing to split")
@@ -68,10 +79,10 @@ def split(bound: BoundQuery, *, kept: bool = True, step_us: int | None = None) -
         check_no_session(bound.tree)
     tree = unfold_last_rows(unfold_streams(bound.tree))
     if kept:
-        lift_ages(tree, step_us)
+        lift_ages(tree, choices.step_us)
     tree = lift_bounds(group_semi_joins(tree))
     notices = drop_orders(tree, kept=kept)
-    cutter = _Cutter(kept=kept)
+    cutter = _Cutter(kept=kept, reevaluate=choices.reevaluate)
     tree = cutter.cut(tree)
     prune(tree)
     references = tuple(RelationRef(relation) for relation in _relations(tree))
@@ -88,8 +99,8 @@ def split(bound: BoundQuery, *, kept: bool = True, step_us: int | None = None) -
 class _Cutter:
     """Walks a query from the top and cuts out its groupings of streams."""
 
-    def __init__(self, *, kept: bool) -> None:
-        self._kept = kept
+    def __init__(self, *, kept: bool, reevaluate: bool) -> None:
+        self._kept, self._reevaluate = kept, reevaluate
         self.groupings: list[Grouping] = []
         self.statics: list[StaticPipeline] = []
         self._occurrences = 0
@@ -98,7 +109,7 @@ class _Cutter:
         """The node with every grouping of a stream below it replaced by a read of its state. It is changed."""
         if isinstance(node, exp.SetOperation) and is_raw(node) and not _is_windowed(node):
             raise ungrouped(node)
-        if isinstance(node, exp.Select) and raw_items(node) and needs_rows(node):
+        if isinstance(node, exp.Select) and raw_items(node) and needs_rows(node, always=self._reevaluate):
             unfold_window_rows(node)
         elif isinstance(node, exp.Select) and raw_items(node):
             if not is_grouping(node):

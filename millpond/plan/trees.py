@@ -14,6 +14,7 @@ from millpond.errors import InternalError
 from millpond.relation import Relation
 from millpond.sql.grouping import has_aggregate, is_aggregate_call, is_windowed
 from millpond.sql.nodes import note_of, walk_own
+from millpond.sql.stream_windows import window_of
 
 ABOVE_GROUPING = ("expressions", "having", "order")
 """The clauses of a SELECT that see groups, not rows."""
@@ -31,6 +32,11 @@ def streams_in(node: exp.Expr) -> list[Relation]:
     """The streams below a node, one for each mention."""
     found = (stream_of(table) for table in node.find_all(exp.Table))
     return [stream for stream in found if stream is not None]
+
+
+def has_windows(tree: exp.Expr) -> bool:
+    """Whether a stream is under a window."""
+    return any(window_of(table) for table in tree.find_all(exp.Table))
 
 
 def mentions_stream(node: exp.Expr) -> bool:

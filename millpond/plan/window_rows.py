@@ -51,11 +51,19 @@ def unfold_last_rows(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def needs_rows(select: exp.Expr) -> bool:
-    """Whether a SELECT wants the rows of windows: it does not group them, or it joins several streams."""
+def needs_rows(select: exp.Expr, *, always: bool) -> bool:
+    """Whether a SELECT wants the rows of windows: it does not group them, it joins several streams, or it `always`
+    does."""
     streams = [item for item in own_items(select) if streams_in(item)]
     windowed = all(window_of(table) for item in streams for table in item.find_all(exp.Table) if streams_in(table))
-    return windowed and (not is_grouping(select) or len(streams) > 1)
+    asks = (always and not _collects(select)) or not is_grouping(select) or len(streams) > 1
+    return windowed and asks
+
+
+def _collects(select: exp.Expr) -> bool:
+    """Whether a SELECT is one of those that keep rows."""
+    functions = [note_of(node).function for output in select.expressions for node in output.walk()]
+    return any(function in _FUNCTIONS.values() for function in functions if function is not None)
 
 
 def unfold_window_rows(select: exp.Expr) -> None:

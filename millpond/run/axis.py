@@ -7,18 +7,27 @@ changed since it computed them.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from millpond.plan.pipelines import StreamPipeline
 from millpond.relation import ARRIVAL_TIMESTAMP, TID
 from millpond.state.records import SavedAxis, StateRecord
 from millpond.stream import Chunk, StreamRelation
-from millpond.values.arrays import pc
+from millpond.stream_window import FOREVER
+from millpond.values.arrays import Column, pc
 
 REMEMBERED = 256
 """Arrivals that are told apart. What is asked about older ones gets the answer that costs a computation too many."""
+
+
+Places = npt.NDArray[np.int64]
+OnEvents = Callable[[Places, Places], None]
+"""Told of the places of events, and up to where the axis was complete before each."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +50,18 @@ class _Arrival:
 
 @dataclass
 class Axis:
-    """The axis of one stream and column, known up to the tuple `end`; `delay_us` is how late an event may be."""
+    """The axis of one stream and column, known up to the tuple `end`; `delay_us` is how late an event may be. Rows
+    without a value of a `nullable` column are nowhere."""
 
     stream: StreamRelation
     column: str
+    nullable: bool
     delay_us: int
     idle_us: int | None
     end: int
     span: Span | None = None
     reached: int | None = None
+    on_events: dict[object, OnEvents] = field(default_factory=dict)
     _arrivals: deque[_Arrival] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     @property
@@ -61,18 +73,29 @@ class Axis:
         """Look at the tuples up to `end`."""
         if end <= self.end:
             return
-        span = self._span(end)
+        places = self._places(end)
+        span = span_of(places)
+        if self.on_events and self.column not in (TID.name, ARRIVAL_TIMESTAMP.name):
+            self._tell(places)
         self._arrivals.append(_Arrival(self.end, end, span))
         self.end = end
         if span is not None:
             self.span = span.and_(self.span)
 
-    def _span(self, end: int) -> Span | None:
-        """Where the tuples up to `end` are. Tids say so themselves; all else has to be read."""
+    def _places(self, end: int) -> Column:
+        """The places of the tuples up to `end`, in order. Tids need not be read: the first and the last will do."""
         if self.column == TID.name:
-            return Span(self.end, end - 1)
+            return pa.chunked_array([pa.array([self.end, end - 1], pa.int64())])
         with self.stream.hold(self.end, end) as chunk:
-            return span_of(chunk, self.column)
+            return places_of(chunk, self.column)
+
+    def _tell(self, places: Column) -> None:
+        """Tell who wants to know of each event, and up to where the axis was complete when it came."""
+        events = places.drop_null().to_numpy()
+        before = -FOREVER if self.span is None else self.span.high
+        complete = np.maximum.accumulate(np.r_[before, events])[:-1] - self.delay_us
+        for listener in self.on_events.values():
+            listener(events, complete)
 
     def position(self) -> int | None:
         """Up to where the axis is complete: the tid to come, the time, or the newest event less what may be late. None
@@ -102,13 +125,14 @@ class Axis:
             return span.high + quiet_us
         return span.high - self.delay_us
 
-    def span_since(self, end: int) -> Span | None:
-        """Where the tuples after `end` are, or more; None if none has a place."""
+    def is_within(self, end: int, low: int, high: int) -> bool:
+        """Whether all tuples after `end` are known to be in [low, high). Tids are cut to it."""
+        if self.column == TID.name:
+            return True
         newer = [one for one in self._arrivals if one.end > end]
-        found = self.span if newer and newer[0].first > end else None
-        for one in newer:
-            found = found if one.span is None else one.span.and_(found)
-        return found
+        if self.nullable or not newer or newer[0].first > end:
+            return False
+        return all(one.span is not None and low <= one.span.low <= one.span.high < high for one in newer)
 
     def changed_since(self, end: int, low: int, high: int) -> bool:
         """Whether tuples after `end` are in [low, high)."""
@@ -126,13 +150,21 @@ def open_axis(stream: StreamRelation, pipeline: StreamPipeline, record: StateRec
     idle_us = int(options["idle"]) * 1000 if is_event and "idle" in options else None
     saved = record.axes.get(oid)
     span = None if saved is None else Span(saved.low, saved.high)
-    return Axis(stream, column, delay_us, idle_us, record.offsets[oid], span, None if saved is None else saved.reached)
+    declared = pipeline.stream.column(column)
+    nullable = declared is None or not declared.not_null
+    reached = None if saved is None else saved.reached
+    return Axis(stream, column, nullable, delay_us, idle_us, record.offsets[oid], span, reached)
 
 
-def span_of(chunk: Chunk, column: str) -> Span | None:
-    """Where the rows of a chunk are; None if none has a place."""
-    places = chunk.read([column]).column(0)
+def places_of(chunk: Chunk, column: str) -> Column:
+    """The places of the rows of a chunk, in their order."""
+    places: Column = chunk.read([column]).column(0)
     if pa.types.is_date(places.type):
         places = places.cast(pa.timestamp("us"))
-    extent = pc.min_max(places.cast(pa.int64())).as_py()
+    return places.cast(pa.int64())
+
+
+def span_of(places: Column) -> Span | None:
+    """Where rows are; None if none has a place."""
+    extent = pc.min_max(places).as_py()
     return None if extent["min"] is None else Span(extent["min"], extent["max"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from millpond.plan.pipelines import Grouping, StreamPipeline
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics, key_of
+from millpond.run.units import counted_in_units
 from millpond.spark.runner import FileInput, Input, QueryInput, StateInput
 from millpond.sql.bind import BoundQuery
 from millpond.state.parts import PartStore
@@ -107,11 +108,12 @@ class Merge:
         given[key_of(pipeline.stream)] = FileInput(
             new.paths, columns, is_stream=True, tids=new.tids, single=self._small
         )
+        counted, inputs = counted_in_units(pipeline, given, chunk)
         names = {
-            key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(given)
+            key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(inputs)
         }
-        self._inputs.update({names[key]: one for key, one in given.items()})
-        text = self._texts.text(pipeline, names)
+        self._inputs.update({names[key]: one for key, one in inputs.items()})
+        text = self._texts.text(pipeline, names) if counted is pipeline else counted.to_spark(names)
         return text if self._clip is None else self._clip(text)
 
     def _kept_sources(self) -> list[str]:

@@ -51,7 +51,6 @@ class PaneState(KeptState):
     merges: RepeatedQuery | None = None
     needs: dict[MemberId, Callable[[], Need | None]] = field(default_factory=dict)
     wishes: dict[MemberId, Callable[[], int | None]] = field(default_factory=dict)
-    late_rows: int = 0
     _absorbed: pa.Table | None = None
     _tidy: bool = False
 
@@ -64,12 +63,14 @@ class PaneState(KeptState):
         with self.lock:
             self.needs.pop(member_id, None)
             self.wishes.pop(member_id, None)
+            for axis in self.axes.values():
+                axis.on_events.pop(member_id, None)
             return super().leave(member_id)
 
     # -- the insert half -----------------------------------------------------------------------------------
 
     def absorb(self, runner: Runner, stream: int, chunk: Chunk) -> StateRecord:
-        """The state with the partials of a chunk; panes that are no longer needed are left out, and counted."""
+        """The state with the partials of a chunk; panes that are no longer needed are left out."""
         started = time.perf_counter()
         with self.lock:
             grouping, record = self.shared.grouping, self.record
@@ -77,7 +78,6 @@ class PaneState(KeptState):
             needed = self._needed()
         rows = self._frame(runner, grouping, (), {stream: chunk}).collect()
         self._absorbed = rows if needed is None else rows.filter(pc.field(grouping.keys[-1].name) >= needed.first)
-        self.late_rows += self._row_count(rows) - self._row_count(self._absorbed)
         parts = (*record.parts, self.parts.write(self._absorbed)) if self._absorbed.num_rows else record.parts
         self.costs.add(started)
         axes = {oid: axis.saved for oid, axis in self.axes.items()}
@@ -107,11 +107,6 @@ class PaneState(KeptState):
         if not known or len(known) < len(needs):
             return None
         return Need(min(one.first for one in known), min(one.closed for one in known), max(one.panes for one in known))
-
-    def _row_count(self, partials: pa.Table) -> int:
-        """How many rows of the stream partials stand for, by the view that wants most of them."""
-        counted = {member.presence for member in self.shared.members.values()} & set(partials.column_names)
-        return max((pc.sum(partials.column(name)).as_py() or 0 for name in counted), default=0)
 
     # -- in the background ---------------------------------------------------------------------------------
 

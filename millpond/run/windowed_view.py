@@ -20,7 +20,7 @@ from millpond import interrupt
 from millpond.plan.pipelines import Grouping
 from millpond.relation import TID
 from millpond.run.adaptive_chunks import AdaptiveChunks
-from millpond.run.axis import Axis
+from millpond.run.axis import Axis, Places
 from millpond.run.frames import Frame, Reach, Shows, driver_of, frames
 from millpond.run.merge import KeptParts, Merge
 from millpond.run.pane_state import Need, PaneState
@@ -31,7 +31,7 @@ from millpond.sql.stream_windows import BOUNDS
 from millpond.state.pane_tree import together
 from millpond.state.parts import PartStore
 from millpond.stream import Chunk
-from millpond.stream_window import AsOfNow, StreamWindow
+from millpond.stream_window import AsOfNow, CalendarWindow, StreamWindow
 
 SLIDES_KEPT = 256
 """Slides that whoever follows a view may be behind; it gets the newest then."""
@@ -93,6 +93,7 @@ class WindowedView(ContinuousView):
     scratch: Path = field(default_factory=Path)
     chunks: AdaptiveChunks = field(default_factory=AdaptiveChunks)
     followers: int = 0
+    late_rows: dict[str, int] = field(default_factory=dict)
     _slid: tuple[int, int] | None = None
     _results: dict[tuple[int, ...], _Result] = field(default_factory=dict)
     _bounds: dict[str, datetime | int] = field(default_factory=dict)
@@ -105,6 +106,9 @@ class WindowedView(ContinuousView):
         for name, state in self._pane_states().items():
             state.needs[self.member_id(name)] = partial(self._need, name)
             state.wishes[self.member_id(name)] = lambda: self.chunks.rows_per_chunk
+            if not isinstance(self.windows[name], AsOfNow):
+                for axis in state.axes.values():
+                    axis.on_events[self.member_id(name)] = partial(self._count_late, name)
 
     @property
     def windows(self) -> Mapping[str, StreamWindow]:
@@ -154,6 +158,13 @@ class WindowedView(ContinuousView):
         low, newest = min(one.low for one in known), max(one.newest for one in known)
         return Reach(known[0].stream, min(one.position for one in known), newest, low)
 
+    def _count_late(self, name: str, events: Places, complete: Places) -> None:
+        """Count the rows that came when none of their windows was shown any more, nor would be."""
+        window = self.windows[name]
+        oldest = (complete - window.size) // window.slide - self.shows.retain + 1
+        late = int((events // window.slide < oldest).sum())
+        self.late_rows[name] = self.late_rows.get(name, 0) + late
+
     def _pane_states(self) -> dict[str, PaneState]:
         return {name: state for name, state in self.states.items() if isinstance(state, PaneState)}
 
@@ -178,7 +189,7 @@ class WindowedView(ContinuousView):
                     state.tree.rows,
                     state.tree.bytes,
                     min(known, default=None),
-                    state.late_rows,
+                    self.late_rows.get(name, 0),
                     self.costs.runs,
                     self.costs.seconds / self.costs.runs * 1000 if self.costs.runs else None,
                     self.chunks.chunks,
@@ -264,15 +275,13 @@ class WindowedView(ContinuousView):
         window, state = self.windows[name], self._pane_states()[name]
         (start, end), (first, last) = window.bounds(frame[name]), window.panes(frame[name])
         tables = state.tree.cover(first, last)
-        clipped, chunks = False, {}
+        clipped, chunks = isinstance(window, CalendarWindow), {}
         for oid, chunk in seen.chunks[name].items():
             axis = state.axes[oid]
             if axis.changed_since(chunk.first, start, end):
                 if window.by_rows and not start <= chunk.first <= chunk.end <= end:
                     chunk = held.enter_context(self.streams[oid].hold(max(chunk.first, start), min(chunk.end, end)))
-                elif not window.by_rows:
-                    span = axis.span_since(chunk.first)
-                    clipped = clipped or (span is not None and not start <= span.low <= span.high < end)
+                clipped = clipped or not axis.is_within(chunk.first, start, end)
                 chunks[oid] = chunk
         return _Panes(together(tables) if tables else None, chunks, (first, last) if clipped else None)
 
@@ -286,10 +295,7 @@ class WindowedView(ContinuousView):
         panes: Mapping[str, _Panes],
         held: ExitStack,
     ) -> pa.Table:
-        for name, number in frame.items():
-            window = self.windows[name]
-            for bound, place in () if isinstance(window, AsOfNow) else zip(BOUNDS, window.bounds(number), strict=True):
-                self._bounds[bound_key(bound, window.alias)] = window.value(place)
+        self._set_bounds(frame)
         states = {
             one.key: self._merged_panes(runner, one, panes[one.name], held)
             if one.name in panes
@@ -297,6 +303,14 @@ class WindowedView(ContinuousView):
             for one in self.plan.groupings
         }
         return self._run_upper(runner, tag, live, states)
+
+    def _set_bounds(self, frame: Frame) -> None:
+        """Have `window_start` and `window_end` mean those of a frame."""
+        for name, number in frame.items():
+            window = self.windows[name]
+            if not isinstance(window, AsOfNow):
+                for bound, place in zip(BOUNDS, window.bounds(number), strict=True):
+                    self._bounds[bound_key(bound, window.alias)] = window.value(place)
 
     def _merged_panes(self, runner: Runner, grouping: Grouping, panes: _Panes, held: ExitStack) -> QueryInput:
         """The panes of a window as the state that the upper pipeline reads: groups of all of them, each once."""

@@ -38,6 +38,10 @@ def options(settings: Settings, scratch: Path) -> dict[str, str]:
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
         "spark.sql.files.openCostInBytes": "65536",
+        # Code that was generated once is found again, by all queries that need the same, until a pond has very many:
+        # to the JVM's compiler it would be new.
+        "spark.sql.codegen.cache.maxEntries": "2000",
+        "spark.sql.codegen.useIdInClassName": "false",
         # Short statements are not queued behind long ones.
         "spark.scheduler.mode": "FAIR",
         # Behind the guard, Spark refuses by itself what no text of ours needs: Java by reflection and TRANSFORM, files

@@ -32,6 +32,7 @@ from millpond.sql.statements import (
     CreateView,
     Delete,
     Explain,
+    ExplainContinuousQuery,
     ExplainSplit,
     Insert,
     InsertLiterals,
@@ -289,6 +290,8 @@ def _explain(cursor: TokenCursor, parameters: Parameters | None) -> Statement:
         cursor.accept("VERBOSE")
     start = cursor.position - 1
     statement = parse(" " * start + cursor.text[start:], parameters)
+    if isinstance(statement, CreateContinuousQuery) and not (analyze or split_only):
+        return ExplainContinuousQuery(statement.name, statement)
     if not isinstance(statement, Query):
         raise not_supported("EXPLAIN of anything but a query", position=start + 1)
     return ExplainSplit(statement.tree, None) if split_only else Explain(statement.tree, analyze)

@@ -149,7 +149,10 @@ class DropContinuousQuery:
 
 @dataclass(frozen=True)
 class ExplainContinuousQuery:
+    """A query that there is, or (`new`) one as it would be created."""
+
     name: Name
+    new: CreateContinuousQuery | None = None
 
 
 @dataclass(frozen=True)

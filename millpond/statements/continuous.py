@@ -14,7 +14,7 @@ import pyarrow as pa
 from millpond.config import Setting
 from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.plan.pipelines import SplitPlan
-from millpond.plan.split import split
+from millpond.plan.split import Choices, split
 from millpond.privileges.authority import Authority, with_rights_of
 from millpond.privileges.reading import check_view
 from millpond.relation import Column, Relation
@@ -50,6 +50,13 @@ WINDOW_OPTIONS = {
     "retain": Setting("retain", 1, "windows", "Complete windows that the view shows.", minimum=1),
     "max_age": Setting("max_age", 0, "ms", "The same by age: windows that begin within it.", minimum=1),
     "early": Setting("early", False, "boolean", "Shows the open window too, as it is so far."),
+    "window_mode": Setting(
+        "window_mode",
+        "incremental",
+        "choice",
+        "Whether partials of basic windows are kept, or rows.",
+        choices=("incremental", "reevaluate"),
+    ),
 }
 """What WITH may say of one over windows besides."""
 
@@ -60,16 +67,17 @@ AGE_OPTIONS = {
 """What WITH may say of one whose rows grow too old."""
 
 
-def step_of(options: Mapping[str, str]) -> int | None:
-    """The step that a view's options say, in microseconds."""
-    given = options.get("step")
-    return None if given is None else int(AGE_OPTIONS["step"].parse(given)) * 1000
+def choices_of(options: Mapping[str, str]) -> Choices:
+    """What a view's options choose for its plan."""
+    step, mode = options.get("step"), options.get("window_mode", "incremental")
+    step_us = None if step is None else int(AGE_OPTIONS["step"].parse(step)) * 1000
+    return Choices(step_us, WINDOW_OPTIONS["window_mode"].parse(mode) == "reevaluate")
 
 
 def create(execution: Execution, statement: CreateView, bound: BoundQuery, columns: tuple[Column, ...]) -> None:
     """CREATE [OR REPLACE] VIEW on a stream: it sees the tuples that arrive after its creation, or all that are held."""
     bound.check_same_for_all()
-    plan = split(bound, step_us=step_of(statement.options))
+    plan = split(bound, choices=choices_of(statement.options))
     execution.notices += [Notice(text) for text in plan.notices]
     options = checked_options(statement.options, plan)
     relation = Relation(
@@ -125,7 +133,7 @@ def reopen(services: Services) -> None:
     unstarted: list[ViewPlan] = []
     for relation in transaction.relations.values():
         if relation.kind == "continuous":
-            plan = split(execution.bind_view(relation), step_us=step_of(relation.options))
+            plan = split(execution.bind_view(relation), choices=choices_of(relation.options))
             made = ViewPlan(relation, plan, _statics(services, relation, plan))
             if relation.oid in records:
                 known.append((made, records[relation.oid]))
@@ -143,7 +151,7 @@ def refresh(execution: Execution, statement: RefreshView) -> Result:
     check_view(execution.transaction, relation)
     view = execution.services.views.get(relation)
     starts = _held_starts(execution, view, "refresh")
-    plan = split(execution.bind_view(relation), step_us=step_of(relation.options))
+    plan = split(execution.bind_view(relation), choices=choices_of(relation.options))
     pinned = {table.name: table.version for table in plan.pinned}
     renewed = replace(relation, oid=execution.services.catalog.new_oid(), pinned=pinned)
     put(execution, renewed, relation, plan, starts)

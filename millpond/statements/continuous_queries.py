@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from millpond.config import Setting
@@ -34,25 +34,40 @@ def create(execution: Execution, statement: CreateContinuousQuery) -> Result:
         raise MillpondError(SqlState.DUPLICATE_OBJECT, message, position=statement.name.position)
     if old is None:
         execution.check_free(statement.name, if_not_exists=False)
-    start = _checked_start(statement.options)
-    source = statement.insert.source
-    sees = {} if source is None else execution.visible_to(source)
-    plan = planned(execution, statement.insert, sees)
-    _check_no_cycle(execution, statement.name.name, plan)
+    new = plan_new(execution, statement)
     relation = Relation(
         execution.services.catalog.new_oid() if old is None else old.oid,
         statement.name.name,
         "query",
         (),
         definition=statement.text,
-        sees=sees,
+        sees=new.sees,
         owner=execution.authority.owner_name,
     )
     if old is not None:
         relation = with_rights_of(old, replace(relation, options=old.options))
-    check_rights(execution.transaction, relation.owner, plan)
-    _put(execution, QueryPlan(relation, plan.flow.streams, plan.target), old, earliest=start == "earliest")
+    check_rights(execution.transaction, relation.owner, new.plan)
+    _put(execution, QueryPlan(relation, new.plan.flow.streams, new.plan.target), old, earliest=new.earliest)
     return done
+
+
+@dataclass(frozen=True)
+class NewQuery:
+    """A query as it would be created: its plan, the names that it sees, and whether it begins with what there is."""
+
+    plan: Planned
+    sees: dict[str, tuple[str, ...]]
+    earliest: bool
+
+
+def plan_new(execution: Execution, statement: CreateContinuousQuery) -> NewQuery:
+    """What CREATE would make, or the error that it would raise for what it says."""
+    start = _checked_start(statement.options)
+    source = statement.insert.source
+    sees = {} if source is None else execution.visible_to(source)
+    plan = planned(execution, statement.insert, sees)
+    _check_no_cycle(execution, statement.name.name, plan)
+    return NewQuery(plan, sees, start == "earliest")
 
 
 def _put(execution: Execution, plan: QueryPlan, old: Relation | None, *, earliest: bool) -> None:

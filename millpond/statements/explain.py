@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 
 import pyarrow as pa
 
@@ -14,8 +15,8 @@ from millpond.result import Result, ResultColumn
 from millpond.run.view import ContinuousView
 from millpond.sql.statements import Explain, ExplainContinuousQuery, ExplainSplit
 from millpond.statements import stream_queries
-from millpond.statements.continuous_chunks import plan_again
-from millpond.statements.continuous_queries import existing
+from millpond.statements.continuous_chunks import Planned, check_rights, plan_again
+from millpond.statements.continuous_queries import existing, plan_new
 from millpond.statements.execution import Execution, base_relations
 from millpond.statements.explain_live import explain_live
 from millpond.types import TEXT
@@ -68,13 +69,10 @@ def explain_split(execution: Execution, statement: ExplainSplit) -> Result:
 
 
 def explain_continuous_query(execution: Execution, statement: ExplainContinuousQuery) -> Result:
-    """EXPLAIN CONTINUOUS QUERY: what it reads and writes, what each chunk runs, and where it stands."""
-    relation = existing(execution, statement.name)
-    plan = plan_again(execution, relation)
+    """EXPLAIN [CREATE] CONTINUOUS QUERY: what it reads and writes, what each chunk runs, and where it stands."""
+    plan, offsets = _continuous(execution, statement)
     read = base_relations(plan.flow.query)
     lines = [line for one in read.values() if one.kind == "table" for line in _reads(execution, one)]
-    query = execution.services.queries.find(relation.oid)
-    offsets = {} if query is None else query.record.offsets
     for stream in plan.flow.streams:
         end = execution.services.streams.get(stream).stats().end_tid
         offset = offsets.get(stream.oid, end)
@@ -82,6 +80,18 @@ def explain_continuous_query(execution: Execution, statement: ExplainContinuousQ
     lines.append(f"Inserts into {plan.target.kind} {plan.target.name}")
     text = plan.flow.query.to_spark({key: one.name for key, one in read.items()})
     return _lines(execution, [*lines, "Spark SQL for each chunk", f"  {text}"])
+
+
+def _continuous(execution: Execution, statement: ExplainContinuousQuery) -> tuple[Planned, Mapping[int, int]]:
+    """A continuous query, and the tuples with which it would go on; without one, it begins with what arrives."""
+    if statement.new is None:
+        relation = existing(execution, statement.name)
+        query = execution.services.queries.find(relation.oid)
+        return plan_again(execution, relation), {} if query is None else query.record.offsets
+    new = plan_new(execution, statement.new)
+    check_rights(execution.transaction, execution.authority.owner_name, new.plan)
+    streams = new.plan.flow.streams if new.earliest else ()
+    return new.plan, {one.oid: int(execution.services.streams.get(one).stats().first_tid) for one in streams}
 
 
 def _shared(execution: Execution, view: ContinuousView) -> list[str]:

@@ -76,8 +76,8 @@ class FollowedQuery:
             transaction.rollback()
 
     def hear(self, wake: Callable[[], None], streams: Iterable[StreamRelation]) -> Stop:
-        """Have `wake` called for each arrival in a stream and each commit."""
-        bells = [self.services.catalog.commits, *(stream.arrivals for stream in streams)]
+        """Have `wake` called for each arrival in a stream, each commit, and each window that ends by the clock."""
+        bells = [self.services.catalog.commits, self.services.views.moments, *(stream.arrivals for stream in streams)]
         stops = [bell.listen(wake) for bell in bells]
 
         def stop() -> None:
@@ -121,13 +121,7 @@ class ViewSource(FollowedQuery):
 
     def listen(self, wake: Callable[[], None]) -> Stop:
         self._wake = wake
-        stops = [self.hear(wake, streams_below(self.services, self._view)), self.services.views.moments.listen(wake)]
-
-        def stop() -> None:
-            for one in stops:
-                one()
-
-        return stop
+        return self.hear(wake, streams_below(self.services, self._view))
 
     def close(self) -> None:
         if isinstance(self._view, WindowedView):

@@ -7,7 +7,7 @@ from functools import partial
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.plan.rules import check_no_session, check_rows
-from millpond.plan.trees import is_raw
+from millpond.plan.trees import has_windows, is_raw
 from millpond.privileges.authority import Authority
 from millpond.privileges.identity import identify
 from millpond.privileges.reading import check_reads
@@ -109,7 +109,7 @@ def _subject(execution: Execution, statement: Subscribe, bound: BoundQuery) -> S
     about = (query, tuple(relation.oid for relation in relations))
     if not any(relation.kind == "stream" for relation in relations):
         return Subject(about, shown, lambda: QuerySource(services, query, bound))
-    if is_raw(bound.tree):
+    if is_raw(bound.tree) and not has_windows(bound.tree):
         check_no_session(bound.tree)
         check_rows(bound.tree, kept=True)
         return Subject(about, shown, lambda: StreamSource(services, query, bound))

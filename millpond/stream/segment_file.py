@@ -35,6 +35,9 @@ _FORMAT: dict[str, Any] = {
     "store_schema": False,  # the catalog knows the schema
 }
 
+_INTEGER_DIGITS_MAX = 18
+"""Digits up to which a decimal is stored as an integer."""
+
 
 @dataclass(frozen=True)
 class StoredFile:
@@ -73,10 +76,15 @@ def with_placeholder(rows: pa.Table) -> pa.Table:
 
 
 def write(path: Path, table: pa.Table) -> None:
-    # Statistics let Spark skip segments outside a span of time; of the rest they would cost more than they save, and
-    # a stamp would belie those of the arrival.
-    times = [field.name for field in table.schema if pa.types.is_temporal(field.type) and field.name != ARRIVAL]
-    pq.write_table(table, path, row_group_size=max(1, table.num_rows), write_statistics=times, **_FORMAT)
+    described = [field.name for field in table.schema if _is_described(field)]
+    pq.write_table(table, path, row_group_size=max(1, table.num_rows), write_statistics=described, **_FORMAT)
+
+
+def _is_described(field: pa.Field[Any]) -> bool:
+    """Whether to write statistics of a column: they let Spark skip segments outside a span of time, and tell how far
+    numerics reach. Of the rest they would cost more than they save, and a stamp would belie those of the arrival."""
+    is_machine_word = pa.types.is_decimal(field.type) and field.type.precision <= _INTEGER_DIGITS_MAX
+    return is_machine_word or (pa.types.is_temporal(field.type) and field.name != ARRIVAL)
 
 
 def stamp(path: Path, arrival_us: int) -> None:

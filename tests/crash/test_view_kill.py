@@ -45,4 +45,7 @@ def test_kills_neither_lose_nor_double_a_tuple(shared_spark: None, tmp_path: Pat
             digits = dict(pond.execute("SELECT * FROM by_digit").fetchall())
             assert digits == {digit: len(range(digit or 10, count + 1, 10)) for digit in range(10)}
             assert pond.execute("VERIFY VIEW by_digit").fetchall() == [(10, 0, 0)]
+            last = count // 10 * 10
+            expected = [(50, last - 49, last)] if last >= 50 else []
+            assert pond.execute("SELECT * FROM last_fifty").fetchall() == expected
     assert acknowledged > 0

@@ -1,4 +1,4 @@
-"""Keeps two views on a stream with a tick for every few rows, until killed, and reports what was acknowledged."""
+"""Keeps three views on a stream with a tick for every few rows, until killed, and reports what was acknowledged."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ def main(directory: Path) -> None:
         if not pond.services.catalog.snapshot.relations:
             pond.execute("CREATE STREAM s (n bigint)")
             pond.execute("CREATE VIEW total AS SELECT count(*) AS n, sum(n) AS s, max(n) AS high FROM s")
+            pond.execute("CREATE VIEW last_fifty AS SELECT count(*) AS n, min(n) AS a, max(n) AS b FROM HOP(s, 10, 50)")
             pond.execute("CREATE VIEW by_digit AS SELECT n % 10 AS digit, count(*) AS n FROM s GROUP BY 1")
         insert_numbers(pond)
 

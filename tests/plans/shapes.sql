@@ -72,7 +72,7 @@ upper pipeline
 
 WITH RECURSIVE r (n) AS (SELECT station FROM part_usage UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT count(*) FROM r;
 ----
-error 0A000: recursive query "r" over a stream is not supported in a continuous view
+error 0A000: recursive query "r" over a stream is not supported
 hint: Group the stream in a query of its own, and let the recursive one read that.
 at: station FROM part_usage UNION 
 

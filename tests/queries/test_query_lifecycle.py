@@ -281,6 +281,19 @@ def test_explain_says_where_a_query_stands(pond: Pond) -> None:
     assert "`s`.`v` + 1" in lines[3]
 
 
+def test_explain_of_a_query_that_is_not_created_says_what_would_run(pond: Pond) -> None:
+    create(pond, query="SELECT k, v FROM s WHERE v < 0")
+    pond.insert("s", numbers(0, 3))
+    for start, tid in (("latest", 3), ("earliest", 0)):
+        query = f"CREATE CONTINUOUS QUERY r WITH (start = '{start}') AS INSERT INTO t SELECT k, v + 1 FROM s"
+        lines = [line for (line,) in pond.execute(f"EXPLAIN {query}").fetchall()]
+        assert lines[:2] == [f"Stream s: next tid {tid}, {3 - tid} tuples to take", "Inserts into table t"]
+        assert "`s`.`v` + 1" in lines[3]
+    assert rows(pond, "SELECT name FROM millpond_queries") == [("q",)]
+    circle = "EXPLAIN CREATE CONTINUOUS QUERY r AS INSERT INTO s SELECT * FROM s"
+    assert error_of(pond, circle)[0] == "42P17"
+
+
 def test_closing_a_pond_abandons_a_chunk_that_takes_long(open_pond: OpenPond) -> None:
     pond = open_pond()
     create(

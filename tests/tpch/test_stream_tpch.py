@@ -18,6 +18,7 @@ from millpond.bench.stream_tpch_data import FOURTEEN, CsvFiles
 from millpond.bench.tpch import create_tables
 from millpond.bench.tpch_answers import difference
 from millpond.bench.tpch_data import STREAM, TABLES, generate, rows_of
+from millpond.run import units
 
 SCALE = 0.01
 PIECE_ROWS = 10_000
@@ -52,8 +53,10 @@ def tables(shared_spark: None, files: CsvFiles, tmp_path_factory: pytest.TempPat
 
 @pytest.fixture(scope="module")
 def flowed(tables: Pond, files: CsvFiles) -> Flowed:
-    """All queries over one load."""
-    return FlowingStream(tables, STREAM, UNTIL_QUIET, PIECE_ROWS).ask(FOURTEEN, files.path(STREAM))
+    """All queries over one load, with numerics in units as in larger ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(units, "ROWS_MIN", 1)
+        return FlowingStream(tables, STREAM, UNTIL_QUIET, PIECE_ROWS).ask(FOURTEEN, files.path(STREAM))
 
 
 @pytest.mark.parametrize("name", FOURTEEN)

@@ -107,6 +107,7 @@ class RandomView:
     query: str
     retain: int
     early: bool
+    mode: str = "incremental"
 
     @property
     def two_streams(self) -> bool:
@@ -117,7 +118,7 @@ class RandomView:
         given = {"start": "window_start", "end": "window_end", "w": self.window.call("s", "w")}
         text = self.query.format(**given, u=self.window.call("r", "u"))
         early = ", early" if self.early else ""
-        return f"CREATE VIEW {self.name} WITH (retain = {self.retain}{early}) AS {text}"
+        return f"CREATE VIEW {self.name} WITH (retain = {self.retain}{early}, window_mode = {self.mode}) AS {text}"
 
     def judged(self, bounds: tuple[int, int]) -> str:
         """The query over the rows of one window, which are in the relations `win_s` and `win_r`."""
@@ -147,4 +148,5 @@ def random_view(random: Random, number: int) -> RandomView:
     if kind == "landmark":
         return RandomView(f"w{number}", window, query, 1, early=False)
     early = "{u}" not in query and random.random() < 0.3
-    return RandomView(f"w{number}", window, query, random.choice([1, 1, 2, 5]), early=early)
+    mode = random.choice(["incremental", "incremental", "incremental", "reevaluate"])
+    return RandomView(f"w{number}", window, query, random.choice([1, 1, 2, 5]), early, mode)

@@ -16,7 +16,7 @@ from tests.windows.random_windows import RandomView, Row, micros, random_view
 
 ROUNDS = 8
 VIEWS = 25
-STEPS = 6
+STEPS = 4
 START = datetime(2024, 2, 28, 23, 59, 30, tzinfo=UTC)
 KINDS = {0: "zero", 1: "one", 2: "two"}
 
@@ -87,7 +87,7 @@ def test_windows_are_their_queries_over_their_rows(world: World, seed: int) -> N
             world.tick()
         if step == restarted:
             world.restart()
-        for view in random.sample(views, VIEWS // 8):
+        for view in random.sample(views, VIEWS // 12):
             world.check(view)
         world.now += timedelta(seconds=random.choice([0, 0, 2, 30]))
     for view in views:

@@ -60,9 +60,19 @@ def test_the_others(text: str, record: Statement) -> None:
     assert parse(text) == record
 
 
+def test_explain_of_one_that_is_not_created() -> None:
+    text = "EXPLAIN CREATE CONTINUOUS QUERY q AS INSERT INTO t SELECT * FROM s"
+    explained = parse(text)
+    assert isinstance(explained, ExplainContinuousQuery)
+    assert explained.new is not None
+    assert explained.name == explained.new.name == Name("q", None, 33)
+    assert explained.new.insert.target.position == text.index("t SELECT") + 1
+
+
 @pytest.mark.parametrize(
     ("text", "sqlstate", "near"),
     [
+        ("EXPLAIN ANALYZE CREATE CONTINUOUS QUERY q AS INSERT INTO t SELECT 1", "0A000", "CREATE CONTINUOUS"),
         ("CREATE CONTINUOUS QUERY q AS SELECT 1", "42601", "SELECT 1"),
         ("CREATE CONTINUOUS QUERY q INSERT INTO t SELECT 1", "42601", "INSERT INTO"),
         ("CREATE CONTINUOUS QUERY AS INSERT INTO t SELECT 1", "42601", "INSERT INTO"),

@@ -42,7 +42,7 @@ def test_types_are_those_that_spark_reads(tmp_path: Path) -> None:
     schema = pq.read_metadata(path).schema
     assert [schema.column(index).physical_type for index in range(4)] == ["INT64"] * 4
     columns = [pq.read_metadata(path).row_group(0).column(index) for index in range(4)]
-    assert [column.is_stats_set for column in columns] == [False, True, True, False]
+    assert [column.is_stats_set for column in columns] == [True, True, True, False]
     local, utc, arrival = (str(schema.column(index).logical_type) for index in (1, 2, 3))
     assert "isAdjustedToUTC=false, timeUnit=microseconds" in local
     assert "isAdjustedToUTC=true, timeUnit=microseconds" in utc

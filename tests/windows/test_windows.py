@@ -1,0 +1,229 @@
+"""Windows as their users see them: late rows, idle streams, restarts, subscriptions, and what is refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from millpond import MillpondError, Pond
+from millpond.run.pane_state import PaneState
+from millpond.run.windowed_view import WindowedView
+from tests.windows.conftest import START, Clock
+
+
+def rows(pond: Pond, sql: str) -> list[tuple[Any, ...]]:
+    return sorted(pond.execute(sql).fetchall())
+
+
+def at(seconds: float) -> str:
+    return (START + timedelta(seconds=seconds)).isoformat()
+
+
+def event(pond: Pond, seconds: float, value: int = 1, key: int = 0) -> None:
+    pond.execute(f"INSERT INTO s VALUES ({key}, {value}, '{at(seconds)}')")
+
+
+def tick(pond: Pond) -> None:
+    for view in pond.services.views.all():
+        for stream in view.streams:
+            pond.services.views.catch_up(stream)
+
+
+def pane_state(pond: Pond, name: str) -> PaneState:
+    (view,) = (one for one in pond.services.views.all() if one.relation.name == name)
+    (state,) = view.states.values()
+    assert isinstance(state, PaneState)
+    return state
+
+
+# -- what is complete, and what is late ------------------------------------------------------------------------------
+
+
+def test_a_window_is_complete_when_the_watermark_has_passed_its_end(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT window_end, count(*) FROM TUMBLE(s, INTERVAL '10 s')")
+    event(timed, 1)
+    event(timed, 14.9)
+    assert rows(timed, "SELECT count FROM v") == []
+    event(timed, 15)
+    assert rows(timed, "SELECT window_end, count FROM v") == [(START + timedelta(seconds=10), 1)]
+
+
+def test_late_rows_correct_what_is_shown_and_others_are_counted(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v WITH (retain = 2) AS SELECT window_start, sum(v) FROM TUMBLE(s, INTERVAL '10 s')")
+    for second in (1, 11, 21, 36):
+        event(timed, second)
+    tick(timed)
+    assert rows(timed, "SELECT sum FROM v") == [(1,), (1,)]
+    event(timed, 12, 100)  # its window is shown
+    event(timed, 2, 1000)  # its window is not
+    assert rows(timed, "SELECT sum FROM v") == [(1,), (101,)]
+    tick(timed)
+    assert rows(timed, "SELECT sum FROM v") == [(1,), (101,)]
+    assert rows(timed, "SELECT late_rows FROM millpond_windows") == [(1,)]
+
+
+def test_an_idle_stream_does_not_hold_its_windows_open(timed: Pond, clock: Clock) -> None:
+    timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, INTERVAL '10 s')")
+    event(timed, 1)
+    clock.pass_(59)
+    assert rows(timed, "SELECT * FROM v") == []
+    clock.pass_(2)
+    assert rows(timed, "SELECT * FROM v") == [(0,)], "the window that ended last has no rows"
+    timed.execute("CREATE VIEW w WITH (backfill, retain = 10) AS SELECT count(*) FROM TUMBLE(s, INTERVAL '10 s')")
+    assert rows(timed, "SELECT * FROM w") == [(0,), (0,), (0,), (0,), (0,), (1,)]
+
+
+def test_windows_of_arrivals_end_by_the_clock(timed: Pond, clock: Clock) -> None:
+    timed.execute("CREATE VIEW v AS SELECT sum(v) FROM TUMBLE(s, arrival_timestamp, INTERVAL '10 s')")
+    event(timed, 500, 3)
+    event(timed, -500, 4)
+    assert rows(timed, "SELECT * FROM v") == []
+    clock.pass_(10)
+    assert rows(timed, "SELECT * FROM v") == [(7,)]
+    clock.pass_(10)
+    assert rows(timed, "SELECT * FROM v") == [(None,)]
+
+
+def test_rows_without_a_time_are_in_no_window(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, INTERVAL '1 hour')")
+    timed.execute("CREATE VIEW r AS SELECT count(*) FROM TUMBLE(s, 2)")
+    timed.execute(f"INSERT INTO s VALUES (1, 1, '{at(60)}'), (1, 1, NULL), (1, 1, '{at(120)}'), (1, 1, '{at(3605)}')")
+    assert (rows(timed, "SELECT * FROM v"), rows(timed, "SELECT * FROM r")) == ([(2,)], [(2,)])
+    tick(timed)
+    assert rows(timed, "SELECT * FROM v") == [(2,)]
+
+
+def test_what_is_of_a_later_day_is_not_of_today(timed: Pond) -> None:
+    timed.execute("CREATE VIEW today AS SELECT count(*) FROM s WHERE at::date = current_date")
+    timed.execute("CREATE VIEW onward AS SELECT count(*) FROM s WHERE at >= date_trunc('day', now())")
+    for hours in (-13, 1, 13):
+        event(timed, hours * 3600)
+    assert (rows(timed, "SELECT * FROM today"), rows(timed, "SELECT * FROM onward")) == ([(1,)], [(2,)])
+    tick(timed)
+    assert (rows(timed, "SELECT * FROM today"), rows(timed, "SELECT * FROM onward")) == ([(1,)], [(2,)])
+
+
+# -- what is kept ----------------------------------------------------------------------------------------------------
+
+
+def test_memory_is_bounded_by_partials_and_not_by_rows(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT k, sum(v), min(v) FROM HOP(s, 1000, 20000) GROUP BY k")
+    for first in range(0, 60_000, 10_000):
+        values = range(first, first + 10_000)
+        moments = pa.array([None] * 10_000, pa.timestamp("us", "UTC"))
+        keys = pa.array([value % 5 for value in values], pa.int32())
+        timed.insert("s", pa.table({"k": keys, "v": pa.array(values, pa.int32()), "at": moments}))
+        tick(timed)
+    assert rows(timed, "SELECT k, min FROM v") == [(key, 40_000 + key) for key in range(5)]
+    tree = pane_state(timed, "v").tree
+    assert tree.count <= 21
+    assert tree.rows <= 21 * 5
+
+
+def test_views_share_the_panes_of_their_windows(timed: Pond) -> None:
+    timed.execute("CREATE VIEW hour WITH (step = '1min', max_age = '1h') AS SELECT k, sum(v) FROM s GROUP BY k")
+    timed.execute("CREATE VIEW day WITH (step = '1min', max_age = '1d') AS SELECT k, count(*) FROM s GROUP BY k")
+    assert pane_state(timed, "hour") is pane_state(timed, "day")
+    event(timed, -7200, 5)
+    event(timed, -60, 7)
+    assert rows(timed, "SELECT * FROM hour") == [(0, 7)]
+    assert rows(timed, "SELECT * FROM day") == [(0, 2)]
+
+
+def test_windows_go_on_after_a_restart(timed: Pond, open_pond: Callable[[], Pond], clock: Clock) -> None:
+    timed.execute("CREATE VIEW v AS SELECT k, sum(v) FROM HOP(s, INTERVAL '5 s', INTERVAL '20 s') GROUP BY k")
+    timed.execute("CREATE VIEW young AS SELECT count(*) FROM s WHERE at > now() - interval '1 minute'")
+    for second in range(30):
+        event(timed, second, second, second % 2)
+    tick(timed)
+    event(timed, 30, 30)
+    before = rows(timed, "SELECT * FROM v"), rows(timed, "SELECT * FROM young")
+    again = open_pond()
+    assert (rows(again, "SELECT * FROM v"), rows(again, "SELECT * FROM young")) == before
+    assert before == ([(0, sum(range(6, 25, 2))), (1, sum(range(5, 25, 2)))], [(31,)])
+    clock.pass_(120)
+    assert rows(again, "SELECT * FROM young") == [(0,)]
+
+
+def test_an_answer_is_one_job_and_is_given_again_for_nothing(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT k, sum(v) FROM HOP(s, 10, 50) GROUP BY k")
+    timed.insert("s", [(1, value, None) for value in range(60)])
+    (view,) = timed.services.views.all()
+    assert isinstance(view, WindowedView)
+    assert rows(timed, "SELECT * FROM v") == [(1, sum(range(10, 60)))]
+    runs = view.costs.runs
+    tick(timed)
+    timed.insert("s", [(1, 5, None)])
+    assert rows(timed, "SELECT * FROM v") == [(1, sum(range(10, 60)))]
+    assert view.costs.runs == runs, "no row of the window is new"
+
+
+def test_a_stream_is_not_dropped_below_a_window(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, 10)")
+    with pytest.raises(MillpondError, match="other objects depend on it"):
+        timed.execute("DROP STREAM s")
+    timed.execute("DROP STREAM s CASCADE")
+    assert rows(timed, "SELECT view FROM millpond_windows") == []
+
+
+# -- subscriptions ---------------------------------------------------------------------------------------------------
+
+
+def test_a_subscriber_gets_each_slide_and_corrections(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT window_start, sum(v) FROM TUMBLE(s, INTERVAL '10 s')")
+    with timed.subscribe("v", snapshot=False) as changes:
+        for second in (1, 11, 21, 36):
+            event(timed, second, second)
+        seen = [next(changes).row for _ in range(3)]
+        assert [row[1] for row in seen if row is not None] == [1, 11, 21]
+        event(timed, 22, 100)
+        assert next(changes).row == (START + timedelta(seconds=20), 121)
+
+
+def test_a_subscriber_is_told_when_rows_grow_too_old(timed: Pond, clock: Clock) -> None:
+    timed.execute("CREATE VIEW v AS SELECT count(*) FROM s WHERE at > now() - interval '10 seconds'")
+    with timed.subscribe("v") as changes:
+        assert next(changes).row == (0,)
+        event(timed, 0)
+        assert next(changes).row == (1,)
+        time.sleep(0.1)
+        clock.pass_(20)
+        assert next(changes).row == (0,)
+
+
+def test_a_subscription_to_a_window_that_nothing_groups(timed: Pond) -> None:
+    with timed.subscribe("SELECT v FROM TUMBLE(s, 2) WHERE v > 1", snapshot=False) as changes:
+        timed.insert("s", [(0, value, None) for value in range(4)])
+        assert sorted(str(next(changes).row) for _ in range(2)) == ["(2,)", "(3,)"]
+
+
+# -- what is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statement", "sqlstate", "message"),
+    [
+        ("SELECT count(*) FROM TUMBLE(s, 10)", "0A000", "TUMBLE in a query that is not a view"),
+        ("CREATE CONTINUOUS QUERY q AS INSERT INTO t SELECT k FROM TUMBLE(s, 10)", "0A000", "TUMBLE"),
+        ("CREATE VIEW v WITH (retain = 0) AS SELECT count(*) FROM TUMBLE(s, 10)", "22023", "valid range"),
+        ("CREATE VIEW v WITH (retain = 2) AS SELECT count(*) FROM s", "42704", 'unrecognized parameter "retain"'),
+        ("CREATE VIEW v WITH (max_age = '1h') AS SELECT count(*) FROM TUMBLE(s, 10)", "42704", "max_age"),
+        ("CREATE STREAM r (k int) WITH (idle = '1s')", "22023", 'option "idle" needs option "timestamp"'),
+    ],
+)
+def test_errors(timed: Pond, statement: str, sqlstate: str, message: str) -> None:
+    timed.execute("CREATE TABLE t (k int)")
+    with pytest.raises(MillpondError, match=message) as caught:
+        timed.execute(statement)
+    assert caught.value.sqlstate == sqlstate
+
+
+def test_a_view_over_windows_is_not_verified(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, 10)")
+    with pytest.raises(MillpondError, match="VERIFY VIEW of a view over windows is not supported"):
+        timed.execute("VERIFY VIEW v")
