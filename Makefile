@@ -24,7 +24,7 @@ check: setup ## format, lint, types, and the tests that need no Java: under a mi
 	@$(RUN) mypy
 	@$(RUN) pytest -q -n auto tests/unit millpond --ignore=millpond/spark
 
-bench: setup ## a benchmark (NAME=ingest, aim-views, simple-view, tpch, serve or subscribe, ARGS="--scale 0.1")
+bench: setup ## a benchmark (NAME=ingest, aim-views, simple-view, datacell, tpch, serve or subscribe, ARGS="--scale 0.1")
 	@$(RUN) millpond bench $(or $(NAME),ingest) $(ARGS)
 
 crash: setup ## the crash tests with 500 kills
