@@ -18,6 +18,7 @@ from millpond.bench.answers import verify
 from millpond.bench.datacell_queries import WindowQuery
 
 _INSERT_ROWS = 1_000_000
+_SLIDES_KEPT = 2
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,13 @@ class Responses:
 
 
 class SlidingView:
-    """A pond with the streams of a query and its view. Streams keep all rows, so that a window can be evaluated anew
-    from them."""
+    """A pond with the streams of a query and its view. Streams keep the rows of a window and of few slides, so that it
+    can be evaluated anew from them."""
 
     def __init__(self, query: WindowQuery, slides_max: int, x2_values: int = datacell_queries.X2_VALUES) -> None:
         self.query, self.end = query, 0
         total = (query.size or 0) + slides_max * query.slide
+        capacity = total if query.size is None else query.size + _SLIDES_KEPT * query.slide
         self._rows = {
             stream: datacell_queries.rows(min(total, 2 * (query.size or query.slide)), seed, x2_values)
             for seed, stream in enumerate(query.streams)
@@ -55,7 +57,7 @@ class SlidingView:
         for stream in query.streams:
             self._pond.execute(
                 f"CREATE FOREIGN TABLE {stream} ({datacell_queries.COLUMNS}) SERVER stream "
-                f"OPTIONS (durability 'memory', capacity '{total + 1}')"
+                f"OPTIONS (durability 'memory', capacity '{capacity}')"
             )
         self._pond.execute(f"CREATE VIEW answer AS {query.view}")
 
