@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from millpond.errors import MillpondError, SqlState
+from millpond.types import INTERVAL
+from millpond.values.intervals import interval
 
 Value = str | int | bool
 
@@ -19,7 +21,7 @@ class Setting:
 
     `check` raises ValueError for a text that it cannot be, and `hint` says what it can. `spelling` is PostgreSQL's own
     where it has capitals; a setting that is `reported` is told to clients; one of a transaction `follows` that of the
-    session until it is set.
+    session until it is set. A time with `intervals` may also be spelled as PostgreSQL's intervals are.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Setting:
     spelling: str = ""
     reported: bool = False
     follows: str = ""
+    intervals: bool = False
     check: Callable[[str], object] | None = None
     hint: str | None = None
 
@@ -98,6 +101,8 @@ class Setting:
         factors = _MILLISECONDS if self.unit == "ms" else _BYTES if self.unit == "bytes" else {"": 1}
         match = re.fullmatch(r"\s*(-?\d+)\s*([a-zA-Z]*)\s*", str(given))
         if match is None or match[2] not in factors:
+            if self.intervals:
+                return self._parse_interval(str(given))
             units = [unit for unit in factors if unit]
             hint = f"Valid units for this parameter are {', '.join(f'{u!r}' for u in units)}." if units else None
             raise self._invalid(given, hint=hint)
@@ -108,6 +113,17 @@ class Setting:
                 f'{value} is outside the valid range for parameter "{self.name}" ({self.minimum} or more)',
             )
         return value
+
+    def _parse_interval(self, given: str) -> int:
+        """Milliseconds of an interval, which is at least one of them and has no months."""
+        try:
+            months, days, nanoseconds = interval(given, INTERVAL)
+        except MillpondError:
+            months, days, nanoseconds = 0, 0, 0
+        milliseconds = days * _MILLISECONDS["d"] + int(nanoseconds) // 1_000_000
+        if months or milliseconds <= 0:
+            raise self._invalid(given, hint="It is a time such as '10s', '24 hours' or '1 day', without months.")
+        return int(milliseconds)
 
     def _invalid(self, given: object, *, hint: str | None) -> MillpondError:
         return MillpondError(

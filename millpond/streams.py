@@ -19,8 +19,8 @@ _OPTIONS = {
         "durability", "log", "choice", "Whether rows survive the process.", choices=("log", "memory")
     ),
     "timestamp": Setting("timestamp", "", "column", "The column that holds the time of the event."),
-    "watermark": Setting("watermark", 0, "ms", "How late a row may be."),
-    "idle": Setting("idle", 0, "ms", "After so long without a row, time goes on by the clock.", minimum=1),
+    "watermark": Setting("watermark", 0, "ms", "How late a row may be.", intervals=True),
+    "idle": Setting("idle", 0, "ms", "Without a row for so long, time goes on.", minimum=1, intervals=True),
     "session_timeout": Setting(
         "session_timeout", 0, "ms", "A query takes the stream for ended when nothing has arrived for so long."
     ),

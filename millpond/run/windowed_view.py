@@ -215,7 +215,7 @@ class WindowedView(ContinuousView):
                     rows = self._evaluated(runner, tag, live, look.seen, frame, panes, held)
                     self._results[_key(frame)] = _Result(look.ends, token, rows)
                     self.costs.add(started)
-            self._note_slide(look, time.perf_counter() - began)
+            slid = self._note_slide(look, time.perf_counter() - began)
             self._forget_results(look)
             tables = [self._results[_key(frame)].rows for frame in look.shown]
             rows = pa.concat_tables(tables) if tables else self._no_rows()
@@ -223,19 +223,22 @@ class WindowedView(ContinuousView):
             made = Answer((look.ends, look.shown, token), rows, time.time(), look.ends, slide)
             if up_to is None:
                 self._answer = made
-            for oid, offset in look.seen.read_along():
+            # What belongs to a slide that is over is taken once and for all, before the next one is.
+            for oid, offset in look.seen.read_along() if slid else look.seen.much_read_along():
                 self.ask_for_tick(oid, offset)
             return made
 
-    def _note_slide(self, look: _Look, response_s: float) -> None:
-        """Adapt the chunks of a slide to how long its answer took."""
+    def _note_slide(self, look: _Look, response_s: float) -> bool:
+        """Whether there is a new slide; the chunks of one adapt to how long its answer took."""
         if self._driver is None or not look.shown or not look.wanted:
-            return
+            return False
         slide, ends = look.shown[-1][self._driver], sum(look.ends.values())
-        if self._slid is not None and slide > self._slid[0]:
+        if self._slid is not None and slide <= self._slid[0]:
+            return False
+        if self._slid is not None:
             self.chunks.slid((ends - self._slid[1]) // (slide - self._slid[0]), response_s)
-        if self._slid is None or slide > self._slid[0]:
-            self._slid = (slide, ends)
+        self._slid = (slide, ends)
+        return True
 
     def _forget_results(self, look: _Look) -> None:
         """Results that are shown now, or were a few slides ago, are kept."""

@@ -16,7 +16,7 @@ from millpond.sql.stream_windows import event_time
 
 MAX_AGE = "max_age"
 
-_AGE = Setting(MAX_AGE, 0, "ms", "How old rows may be.", minimum=1)
+_AGE = Setting(MAX_AGE, 0, "ms", "How old rows may be.", minimum=1, intervals=True)
 
 
 def aged(query: exp.Query, options: Mapping[str, str], names: Names) -> exp.Query:

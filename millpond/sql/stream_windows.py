@@ -17,7 +17,7 @@ from millpond.sql.coercion import coerce
 from millpond.sql.context import FROM_FUNCTION, Context
 from millpond.sql.functions import Function
 from millpond.sql.literals import interval_parts
-from millpond.sql.nodes import annotate, cast, error, fold, identifier, note_of, position_of, type_of, typed
+from millpond.sql.nodes import annotate, cast, error, fold, identifier, note_of, placed, position_of, type_of, typed
 from millpond.sql.scope import ScopeColumn
 from millpond.sql.sql_types import UNKNOWN
 from millpond.stream_window import LastWindow, StreamWindow, WindowKind
@@ -84,7 +84,7 @@ def bind(
     columns = [ScopeColumn(one.name, one.type, one.name, one.hidden) for one in relation.columns]
     kind = BIGINT if by_rows else TIMESTAMP if axis.type.name == "date" else axis.type
     columns += [ScopeColumn(one, kind, one, constant=_bound(one, alias, kind, window)) for one in BOUNDS]
-    return annotate(table, relation=relation, window=window), tuple(columns), relation
+    return placed(annotate(table, relation=relation, window=window), node), tuple(columns), relation
 
 
 def _last(
@@ -103,7 +103,7 @@ def _last(
     table.set("alias", exp.TableAlias(this=identifier(alias)))
     window = LastWindow("last", alias, TID.name, by_rows=True, slide=size.length, size=size.length, keys=keys)
     columns = tuple(ScopeColumn(one.name, one.type, one.name, one.hidden) for one in relation.columns)
-    return annotate(table, relation=relation, window=window), columns, relation
+    return placed(annotate(table, relation=relation, window=window), node), columns, relation
 
 
 def _key(written: exp.Expr, relation: Relation) -> str:

@@ -48,7 +48,7 @@ OPTIONS = {
 
 WINDOW_OPTIONS = {
     "retain": Setting("retain", 1, "windows", "Complete windows that the view shows.", minimum=1),
-    "max_age": Setting("max_age", 0, "ms", "The same by age: windows that begin within it.", minimum=1),
+    "max_age": Setting("max_age", 0, "ms", "The same by age: windows that begin within it.", minimum=1, intervals=True),
     "early": Setting("early", False, "boolean", "Shows the open window too, as it is so far."),
     "window_mode": Setting(
         "window_mode",
@@ -61,8 +61,10 @@ WINDOW_OPTIONS = {
 """What WITH may say of one over windows besides."""
 
 AGE_OPTIONS = {
-    "max_age": Setting("max_age", 0, "ms", "How old rows may be, by the time column of their stream.", minimum=1),
-    "step": Setting("step", 0, "ms", "How often rows that are too old leave.", minimum=1),
+    "max_age": Setting(
+        "max_age", 0, "ms", "How old rows may be, by the time column of their stream.", minimum=1, intervals=True
+    ),
+    "step": Setting("step", 0, "ms", "How often rows that are too old leave.", minimum=1, intervals=True),
 }
 """What WITH may say of one whose rows grow too old."""
 

@@ -302,20 +302,6 @@ error 0A000: the volatile function random below the grouping of the stream "part
 hint: Call it above the grouping.
 at: random() < 0.5) st ON st.id = 
 
-SELECT window_start, count(*) FROM TUMBLE(part_usage, INTERVAL '1 minute') w GROUP BY window_start;
-----
-grouping state_0
-  stream pipeline over "part_usage"
-    SELECT CAST(TRUE AS BOOLEAN) AS `k0`, (UNIX_MICROS(CAST(`w`.`arrival_timestamp` AS TIMESTAMP)) - PMOD(UNIX_MICROS(CAST(`w`.`arrival_timestamp` AS TIMESTAMP)), 60000000)) DIV /* bigint */ 60000000 AS `k1`, COUNT(*) AS `p0` FROM `part_usage` AS `w` GROUP BY TRUE, (UNIX_MICROS(CAST(`w`.`arrival_timestamp` AS TIMESTAMP)) - PMOD(UNIX_MICROS(CAST(`w`.`arrival_timestamp` AS TIMESTAMP)), 60000000)) DIV /* bigint */ 60000000
-  window: tumble of 1min, 1 panes by arrival_timestamp
-  key k0 BOOLEAN: TRUE
-  key k1 BIGINT: pane
-  partial p0 BIGINT: rows of count(*)
-  merge
-    SELECT k0, SUM(p0) AS p0 FROM state_0 GROUP BY k0
-upper pipeline
-  SELECT CAST(`window_start` AS TIMESTAMP) AS `c0`, CAST(COALESCE(`merged_0`.`p0`, 0) AS BIGINT) AS `c1` FROM `state_0` AS `merged_0`
-
 SELECT plant FROM station;
 ----
 error 42809: the query reads no stream, so there is nothing to split

@@ -127,7 +127,8 @@ def test_memory_is_bounded_by_partials_and_not_by_rows(timed: Pond) -> None:
 
 def test_views_share_the_panes_of_their_windows(timed: Pond) -> None:
     timed.execute("CREATE VIEW hour WITH (step = '1min', max_age = '1h') AS SELECT k, sum(v) FROM s GROUP BY k")
-    timed.execute("CREATE VIEW day WITH (step = '1min', max_age = '1d') AS SELECT k, count(*) FROM s GROUP BY k")
+    options = "step = '1 minute', max_age = '24 hours'"
+    timed.execute(f"CREATE VIEW day WITH ({options}) AS SELECT k, count(*) FROM s GROUP BY k")
     assert pane_state(timed, "hour") is pane_state(timed, "day")
     event(timed, -7200, 5)
     event(timed, -60, 7)
@@ -213,6 +214,8 @@ def test_a_subscription_to_a_window_that_nothing_groups(timed: Pond) -> None:
         ("CREATE VIEW v WITH (retain = 0) AS SELECT count(*) FROM TUMBLE(s, 10)", "22023", "valid range"),
         ("CREATE VIEW v WITH (retain = 2) AS SELECT count(*) FROM s", "42704", 'unrecognized parameter "retain"'),
         ("CREATE VIEW v WITH (max_age = '1h') AS SELECT count(*) FROM TUMBLE(s, 10)", "42704", "max_age"),
+        ("CREATE VIEW v WITH (max_age = '1 month') AS SELECT count(*) FROM s", "22023", "invalid value"),
+        ("CREATE VIEW v WITH (max_age = 'long') AS SELECT count(*) FROM s", "22023", "invalid value"),
         ("CREATE STREAM r (k int) WITH (idle = '1s')", "22023", 'option "idle" needs option "timestamp"'),
     ],
 )
