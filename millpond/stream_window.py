@@ -14,7 +14,7 @@ from typing import Literal
 
 from millpond.setting import Setting
 
-WindowKind = Literal["tumble", "hop", "landmark", "last", "age", "calendar"]
+WindowKind = Literal["tumble", "hop", "landmark", "last", "session", "age", "calendar"]
 
 FOREVER = 1 << 62
 """A place that no row reaches: the end of windows that have none."""
@@ -147,6 +147,22 @@ class LastWindow(StreamWindow):
     """The newest `size` rows of each key, as of the read."""
 
     keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SessionWindow(StreamWindow):
+    """Rows of a key that follow each other within `size`, the gap. A pane is as long as the gap, so that rows of a key
+    in one pane are of one session."""
+
+    keys: tuple[str, ...] = ()
+
+    @property
+    def measures(self) -> tuple[object, ...]:
+        return self.kind, self.column, self.size, self.keys
+
+    def pane(self, place: int) -> int:
+        """The pane of a place."""
+        return place // self.size
 
 
 AsOfNow = AgeWindow | CalendarWindow

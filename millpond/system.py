@@ -14,6 +14,7 @@ from millpond.privileges.examine import may_examine
 from millpond.relation import Column, Relation
 from millpond.run.continuous_queries import QueryStore, is_paused
 from millpond.run.feeds import Feeds
+from millpond.run.session_view import SessionView
 from millpond.run.views import ViewStore
 from millpond.run.windowed_view import WindowedView
 from millpond.setting import shown
@@ -97,7 +98,7 @@ def _views(context: SystemContext) -> Iterable[Row]:
 
 
 def _windows(context: SystemContext) -> Iterable[Row]:
-    views = {view.relation.oid: view for view in context.views.all() if isinstance(view, WindowedView)}
+    views = {view.relation.oid: view for view in context.views.all() if isinstance(view, (WindowedView, SessionView))}
     for relation in context.relations("continuous"):
         view = views.get(relation.oid)
         for one in view.described() if view is not None else ():

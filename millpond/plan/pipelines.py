@@ -17,7 +17,7 @@ from sqlglot import exp
 from millpond.errors import InternalError
 from millpond.plan.expressions import merge_text, partial_node
 from millpond.plan.in_units import in_units
-from millpond.plan.panes import with_pane_key
+from millpond.plan.panes import partitioned_by, with_pane_keys
 from millpond.plan.partials import UnitTemplates
 from millpond.relation import TID, Column, Relation
 from millpond.sql.bind import BoundQuery
@@ -187,16 +187,21 @@ class Grouping:
 
 
 def paned(grouping: Grouping) -> Grouping:
-    """A grouping with the pane of each row as its last key."""
+    """A grouping with the pane of each row as its last key, after what its window is partitioned by."""
     pipelines = tuple(replace(one, tree=_paned(one)) for one in grouping.pipelines)
-    pane = StateColumn(f"k{len(grouping.keys)}", BIGINT.spark, "pane")
-    return replace(grouping, pipelines=pipelines, keys=(*grouping.keys, pane), key_types=(*grouping.key_types, BIGINT))
+    assert grouping.window is not None
+    by = [(column.name, column.type) for column in partitioned_by(grouping.pipelines[0].stream, grouping.window)]
+    added = [*by, ("pane", BIGINT)]
+    first = len(grouping.keys)
+    keys = tuple(StateColumn(f"k{first + at}", kind.spark, holds) for at, (holds, kind) in enumerate(added))
+    kinds = tuple(kind for _, kind in added)
+    return replace(grouping, pipelines=pipelines, keys=(*grouping.keys, *keys), key_types=(*grouping.key_types, *kinds))
 
 
 def _paned(pipeline: StreamPipeline) -> exp.Expr:
     assert pipeline.window is not None
     tree = pipeline.tree.copy()
-    return with_pane_key(tree, pipeline.stream, pipeline.window)
+    return with_pane_keys(tree, pipeline.stream, pipeline.window)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from millpond.plan.window_bounds import bounds_below, without_bounds
 from millpond.sql import session_functions
 from millpond.sql.functions import CONSTANTS
 from millpond.sql.nodes import note_of, position_of, walk_own
-from millpond.stream_window import AsOfNow, StreamWindow
+from millpond.stream_window import AsOfNow, SessionWindow, StreamWindow
 
 _GROUP_FIRST = "Group the stream in a subquery first: what is above a grouping is not restricted."
 _SWAP_OR_GROUP = "Swap the sides, or group the stream in a subquery first."
@@ -98,6 +98,24 @@ def check_windows(windows: Mapping[str, StreamWindow], *, kept: bool) -> None:
         raise _apart("windows of rows and windows of time")
     if len({window.kind == "landmark" for window in sliding}) > 1:
         raise _apart("LANDMARK and other windows")
+
+
+def check_sessions(tree: exp.Expr) -> None:
+    """Raises if a query over sessions reads anything else of streams: all of it is evaluated session by session."""
+    tables = [table for table in tree.find_all(exp.Table) if mentions_stream(table)]
+    first = next((table for table in tables if isinstance(note_of(table).window, SessionWindow)), None)
+    if first is None:
+        return
+    for table in tables:
+        if _measured(table) != _measured(first):
+            message = "SESSION beside another stream, window or gap is not supported in one query"
+            raise refused(message, table, hint="Create a view for each, and join the views.")
+
+
+def _measured(table: exp.Table) -> tuple[object, ...]:
+    """A stream, and what tells its window apart."""
+    note = note_of(table)
+    return note.relation, *(() if note.window is None else note.window.measures)
 
 
 def _apart(what: str) -> MillpondError:

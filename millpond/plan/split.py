@@ -42,7 +42,7 @@ from millpond.plan.ctes import prune, unfold_streams
 from millpond.plan.extract import extract
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StaticPipeline
 from millpond.plan.rows import drop_orders
-from millpond.plan.rules import check_no_session, check_windows, ungrouped
+from millpond.plan.rules import check_no_session, check_sessions, check_windows, ungrouped
 from millpond.plan.semi_joins import group_semi_joins
 from millpond.plan.trees import is_grouping, is_raw, mentions_stream, raw_items, stream_of
 from millpond.plan.window_bounds import lift_bounds
@@ -80,6 +80,7 @@ def split(bound: BoundQuery, *, kept: bool = True, choices: Choices = NO_CHOICES
     tree = unfold_last_rows(unfold_streams(bound.tree))
     if kept:
         lift_ages(tree, choices.step_us)
+    check_sessions(tree)
     tree = lift_bounds(group_semi_joins(tree))
     notices = drop_orders(tree, kept=kept)
     cutter = _Cutter(kept=kept, reevaluate=choices.reevaluate)

@@ -86,11 +86,17 @@ class Merge:
         self._inputs: dict[str, Input] = {}
         self._clip, self._apart = clip, apart
 
+    def unmerged(self) -> QueryInput:
+        """What was kept and what is new, side by side."""
+        return QueryInput(" UNION ALL ".join(self._sources()), self._inputs)
+
+    def _sources(self) -> list[str]:
+        sources = [self._partial(pipeline, chunk) for pipeline, chunk in self._chunks]
+        return sources + self._kept_sources() if self._kept.parts or not sources else sources
+
     def query(self) -> QueryInput:
         """The merged state. One part, or one partial of a grouping with keys, is merged already."""
-        sources = [self._partial(pipeline, chunk) for pipeline, chunk in self._chunks]
-        if self._kept.parts or not sources:
-            sources += self._kept_sources()
+        sources = self._sources()
         if self._grouping.concatenated:
             return QueryInput(" UNION ALL ".join(sources), self._inputs)
         single = len(sources) == 1 and len(self._kept.parts) < 2 and not self._apart

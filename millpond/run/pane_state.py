@@ -18,10 +18,12 @@ from millpond.plan.shared import MemberId
 from millpond.run.axis import Axis
 from millpond.run.kept import KeptState
 from millpond.run.repeated_query import RepeatedQuery
+from millpond.run.statics import Statics
 from millpond.spark.runner import Runner, StateInput
 from millpond.state.pane_tree import FANOUT, Block, PaneTree, labelled, split_by, together
 from millpond.state.records import StateRecord
 from millpond.stream import Chunk
+from millpond.stream_window import SessionWindow
 from millpond.values.arrays import pc
 
 PARTS_MAX = 32
@@ -58,6 +60,10 @@ class PaneState(KeptState):
         """Take up the panes that are on disk."""
         for path in self.parts.paths(self.record.parts):
             self.tree.add(pq.read_table(path))
+
+    def accepts(self, grouping: Grouping, statics: Statics) -> bool:
+        """Sessions are kept by panes, too, but are not windows that others have."""
+        return not isinstance(grouping.window, SessionWindow) and super().accepts(grouping, statics)
 
     def leave(self, member_id: MemberId) -> bool:
         with self.lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,11 +19,14 @@ from millpond.plan.pipelines import Grouping, SplitPlan
 from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
 from millpond.relation import Relation
 from millpond.run.axis import open_axis
-from millpond.run.frames import Frame, Shows
+from millpond.run.frames import Shows
 from millpond.run.kept import KeptState
 from millpond.run.maintainer import Maintainer
 from millpond.run.pane_state import PaneState
 from millpond.run.repeated_query import RepeatedQuery
+from millpond.run.session_state import SessionState
+from millpond.run.session_view import SessionView
+from millpond.run.sessions import Keeps
 from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
 from millpond.run.waited_ticks import WaitedTicks
@@ -32,6 +35,7 @@ from millpond.spark.runner import Input, Runner
 from millpond.state.pane_tree import PaneTree
 from millpond.state.parts import PartStore
 from millpond.state.records import Failure, Link, StateRecord, ViewRecord
+from millpond.stream_window import SessionWindow
 from millpond.streams import StreamStore
 
 logger = logging.getLogger(__name__)
@@ -86,7 +90,7 @@ class ViewStore:
         self._maintainers: dict[int, Maintainer] = {}
         self._asked: dict[int, int] = {}
         self.moments = Bell()
-        self._shown: dict[int, list[Frame]] = {}
+        self._shown: dict[int, Sequence[object]] = {}
         self._wake = threading.Event()
         self._closing = threading.Event()
         self._thread: threading.Thread | None = None
@@ -162,11 +166,21 @@ class ViewStore:
         parts.remove_orphans(record.names())
         shared, repeated = SharedGrouping({}, record.columns_made), RepeatedQuery(self._scratch)
         given = (oid, shared, record, made.statics, parts, followers, repeated)
-        state = KeptState(*given) if grouping.window is None else self._pane_state(PaneState(*given), grouping)
+        if grouping.window is None:
+            state = KeptState(*given)
+        elif isinstance(grouping.window, SessionWindow):
+            state = self._session_state(SessionState(*given), made, grouping)
+        else:
+            state = self._pane_state(PaneState(*given), grouping)
         with self._lock:
             self._states[oid] = state
         for stream in streams.values():
             self._maintainer(stream).add(state)
+        return state
+
+    def _session_state(self, state: SessionState, made: ViewPlan, grouping: Grouping) -> SessionState:
+        self._pane_state(state, grouping)
+        state.begin(grouping, Keeps.of(made.relation.options))
         return state
 
     def _pane_state(self, state: PaneState, grouping: Grouping) -> PaneState:
@@ -208,7 +222,7 @@ class ViewStore:
         record = replace(records[oid], offsets=offsets)
         if grouping.window is not None and grouping.window.by_rows and any(map(self._forgets, streams.values())):
             # Its tuples are numbered anew, so that its windows are others.
-            record = replace(record, parts=(), axes={})
+            record = replace(record, parts=(), axes={}, sessions=None)
         return self._open_state(oid, record, made, grouping)
 
     @staticmethod
@@ -227,7 +241,9 @@ class ViewStore:
         streams = {oid: self._streams.get(stream) for oid, stream in made.streams.items()}
         repeated = RepeatedQuery(self._scratch)
         kind: Callable[..., ContinuousView] = ContinuousView
-        if made.plan.windows:
+        if any(isinstance(window, SessionWindow) for window in made.plan.windows.values()):
+            kind = partial(SessionView, early=made.relation.options.get("early") == "True", scratch=self._scratch)
+        elif made.plan.windows:
             kind = partial(
                 WindowedView, shows=Shows.of(made.relation.options, made.plan.windows), scratch=self._scratch
             )
@@ -366,8 +382,8 @@ class ViewStore:
         """Ring when views show other windows than before although nothing may have arrived."""
         if not self.moments.waiting:
             return
-        views = [view for view in self.all() if isinstance(view, WindowedView) and view.is_open]
-        shown = {view.relation.oid: view.shown() for view in views}
+        views = [view for view in self.all() if isinstance(view, (WindowedView, SessionView)) and view.is_open]
+        shown: dict[int, Sequence[object]] = {view.relation.oid: view.shown() for view in views}
         if shown != self._shown:
             self._shown = shown
             self.moments.ring()

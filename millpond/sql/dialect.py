@@ -114,6 +114,8 @@ class PostgresText(Postgres):
     class Parser(PostgresParser):
         # `AS select` and `t.select` are names in PostgreSQL.
         RESERVED_TOKENS: ClassVar = PostgresParser.RESERVED_TOKENS - {TokenType.SELECT}
+        # SESSION is a window over a stream.
+        FUNC_TOKENS: ClassVar = PostgresParser.FUNC_TOKENS | {TokenType.SESSION}
         FUNCTIONS: ClassVar = {}
         FUNCTION_PARSERS: ClassVar = {
             name: _positioned_call(PostgresParser.FUNCTION_PARSERS[name]) for name in _SPECIAL_SYNTAX

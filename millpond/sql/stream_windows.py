@@ -1,4 +1,4 @@
-"""Binding of windows over a stream: TUMBLE, HOP, LANDMARK and LAST in FROM.
+"""Binding of windows over a stream: TUMBLE, HOP, SESSION, LANDMARK and LAST in FROM.
 
 A window becomes the stream it stands on, which keeps the window in its note. `window_start` and `window_end` have one
 value for all rows of a window: they are bound as constants, not as columns, and so may stand beside aggregates.
@@ -20,7 +20,7 @@ from millpond.sql.literals import interval_parts
 from millpond.sql.nodes import annotate, cast, error, fold, identifier, note_of, placed, position_of, type_of, typed
 from millpond.sql.scope import ScopeColumn
 from millpond.sql.sql_types import UNKNOWN
-from millpond.stream_window import LastWindow, StreamWindow, WindowKind
+from millpond.stream_window import LastWindow, SessionWindow, StreamWindow, WindowKind
 from millpond.types import BIGINT, INTERVAL, TIMESTAMP, SqlType
 
 FindRelation = Callable[[str | None, str, exp.Expr], Relation]
@@ -52,6 +52,7 @@ CALLS: dict[str, _Call] = {
     "hop": _Call(("slide", "size")),
     "landmark": _Call(("reset",), optional=1),
     "last": _Call(("rows PARTITION BY key",)),
+    "session": _Call(("gap [PARTITION BY key]",)),
 }
 
 
@@ -64,6 +65,7 @@ def bind(
         return _last(node, relation, context, alias)
     column, arguments = _time_column(node.expressions[1:], relation)
     call = CALLS[name]
+    written, arguments = _partition(arguments) if name == "session" else ([], arguments)
     if not call.count - call.optional <= len(arguments) <= call.count:
         raise _wrong_call(node, name, call)
     sizes = [_Size.of(argument, context) for argument in arguments]
@@ -75,8 +77,11 @@ def bind(
         raise error(SqlState.DATATYPE_MISMATCH, f"{name.upper()} over a time column needs intervals", node)
     axis = relation.column(TID.name if by_rows else column or event_time(relation))
     assert axis is not None, "every stream has both axes"
-    window = None
-    if sizes:
+    window: StreamWindow | None = None
+    if name == "session":
+        keys = tuple(_session_key(one, relation) for one in written)
+        window = SessionWindow(name, alias, axis.name, by_rows, sizes[0].length, sizes[0].length, keys)
+    elif sizes:
         window = StreamWindow(name, alias, axis.name, by_rows, sizes[0].length, sizes[-1].length)
         _check_panes(window, node)
     table = exp.Table(this=identifier(relation.name), db=identifier(relation.schema))
@@ -91,19 +96,36 @@ def _last(
     node: exp.Anonymous, relation: Relation, context: Context, alias: str
 ) -> tuple[exp.Table, tuple[ScopeColumn, ...], Relation]:
     """`LAST(s, n PARTITION BY k)`: the stream's columns alone, since there are no bounds."""
-    arguments = node.expressions[1:]
+    partition, arguments = _partition(node.expressions[1:])
     if len(arguments) != 1:
         raise _wrong_call(node, "last", CALLS["last"])
-    partition = arguments[0] if isinstance(arguments[0], exp.Partition) else exp.Partition(expressions=arguments)
-    size = _Size.of(partition.expressions[0], context)
+    size = _Size.of(arguments[0], context)
     if not size.by_rows:
         raise error(SqlState.DATATYPE_MISMATCH, "LAST needs a number of rows", arguments[0])
-    keys = tuple(_key(written, relation) for written in partition.expressions[1:])
+    keys = tuple(_key(written, relation) for written in partition)
     table = exp.Table(this=identifier(relation.name), db=identifier(relation.schema))
     table.set("alias", exp.TableAlias(this=identifier(alias)))
     window = LastWindow("last", alias, TID.name, by_rows=True, slide=size.length, size=size.length, keys=keys)
     columns = tuple(ScopeColumn(one.name, one.type, one.name, one.hidden) for one in relation.columns)
     return placed(annotate(table, relation=relation, window=window), node), columns, relation
+
+
+def _partition(arguments: Sequence[exp.Expr]) -> tuple[list[exp.Expr], Sequence[exp.Expr]]:
+    """What PARTITION BY after the last argument names, and the arguments without it."""
+    if not arguments or not isinstance(arguments[-1], exp.Partition):
+        return [], arguments
+    last, *keys = arguments[-1].expressions
+    return keys, [*arguments[:-1], last]
+
+
+def _session_key(written: exp.Expr, relation: Relation) -> str:
+    """A key by which sessions are told apart; the values of floats may differ and yet be shown alike."""
+    column = relation.column(_key(written, relation))
+    assert column is not None
+    if column.type.is_float:
+        hint = "Partition by a column of another type, such as numeric."
+        raise not_supported(f"SESSION partitioned by {column.type}", hint=hint, position=position_of(written))
+    return column.name
 
 
 def _key(written: exp.Expr, relation: Relation) -> str:

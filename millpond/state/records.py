@@ -33,11 +33,19 @@ class SavedAxis:
 
 
 @dataclass(frozen=True)
+class SavedSessions:
+    """The sessions of a stream: a part that lists them, and how far the rows reach that they are of."""
+
+    part: Part
+    high: int
+
+
+@dataclass(frozen=True)
 class StateRecord:
     """One committed version of a state: where each stream (by oid) will be read next, and the parts, oldest first.
 
     `columns_made` is how many columns the state has ever had, `taken` how many tuples it has taken of each stream.
-    `axes` are those of windows.
+    `axes` are those of windows, and so are `sessions`.
     """
 
     offsets: dict[int, int]
@@ -45,6 +53,7 @@ class StateRecord:
     columns_made: int = 0
     taken: dict[int, int] = field(default_factory=dict)
     axes: dict[int, SavedAxis | None] = field(default_factory=dict)
+    sessions: SavedSessions | None = None
 
     def advanced(self, stream: int, offset: int, parts: tuple[Part, ...]) -> StateRecord:
         """The state after a chunk that ended at `offset`."""
@@ -58,7 +67,7 @@ class StateRecord:
 
     def names(self) -> set[str]:
         """The names of all parts."""
-        return {part.name for part in self.parts}
+        return {part.name for part in self.parts} | ({self.sessions.part.name} if self.sessions else set())
 
     def dumps(self) -> str:
         return json.dumps(asdict(self))
@@ -67,14 +76,17 @@ class StateRecord:
     def loads(cls, text: str) -> StateRecord:
         """The record that `dumps` wrote.
 
-        >>> record = StateRecord({7: 3}, (Part("a", 1, 2),), 1, {7: 3}, {7: SavedAxis(1, 2, None)})
+        >>> sessions = SavedSessions(Part("b", 1, 2), 5)
+        >>> record = StateRecord({7: 3}, (Part("a", 1, 2),), 1, {7: 3}, {7: SavedAxis(1, 2, None)}, sessions)
         >>> StateRecord.loads(record.dumps()) == record
         True
         """
         stored = json.loads(text)
         parts = tuple(Part(**part) for part in stored["parts"])
         saved = {oid: None if one is None else SavedAxis(**one) for oid, one in _by_oid(stored.get("axes", {})).items()}
-        return cls(_by_oid(stored["offsets"]), parts, stored["columns_made"], _by_oid(stored["taken"]), saved)
+        listed = stored.get("sessions")
+        sessions = None if listed is None else SavedSessions(Part(**listed["part"]), listed["high"])
+        return cls(_by_oid(stored["offsets"]), parts, stored["columns_made"], _by_oid(stored["taken"]), saved, sessions)
 
 
 @dataclass(frozen=True)
