@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 
-from tests.windows.random_windows import RandomView, Row
+from tests.windows.random_windows import Evaluation, Row
 
 _COLUMNS = "tid BIGINT, k INTEGER, v INTEGER, d DECIMAL(8,2), moment TIMESTAMPTZ, arrival TIMESTAMPTZ"
+
+
+class JudgedView(Protocol):
+    """A view whose windows can be told from the rows of its streams."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def statement(self) -> str: ...
+
+    def evaluations(self, streams: dict[str, list[Row]], now: datetime) -> list[Evaluation]: ...
 
 
 class Judge:
@@ -26,27 +38,20 @@ class Judge:
         for stream in self.rows:
             self._database.execute(f"CREATE TABLE win_{stream} ({_COLUMNS})")
 
-    def expected(self, view: RandomView, now: datetime) -> list[tuple[Any, ...]]:
+    def expected(self, view: JudgedView, now: datetime) -> list[tuple[Any, ...]]:
         """What the view shows, in an order of its own."""
-        streams = ["s", "r"] if view.two_streams else ["s"]
         answers: list[tuple[Any, ...]] = []
-        rows = [self.rows[stream] for stream in streams]
-        for bounds in view.window.shown(rows, now, view.retain, early=view.early):
-            for stream in streams:
-                self._fill(stream, view, bounds)
-            answers += self._database.execute(view.judged(bounds)).fetchall()
+        for evaluation in view.evaluations(self.rows, now):
+            for stream, rows in evaluation.rows.items():
+                self._fill(stream, rows)
+            answers += self._database.execute(evaluation.query).fetchall()
         return comparable(answers)
 
-    def _fill(self, stream: str, view: RandomView, bounds: tuple[int, int]) -> None:
-        inside = [row for row in self.rows[stream] if _is_inside(view.window.place(row), bounds)]
+    def _fill(self, stream: str, rows: list[Row]) -> None:
         self._database.execute(f"DELETE FROM win_{stream}")
-        if inside:
-            values = [(row.tid, row.k, row.v, row.d, row.at, row.arrival) for row in inside]
+        if rows:
+            values = [(row.tid, row.k, row.v, row.d, row.at, row.arrival) for row in rows]
             self._database.executemany(f"INSERT INTO win_{stream} VALUES (?, ?, ?, ?, ?, ?)", values)
-
-
-def _is_inside(place: int | None, bounds: tuple[int, int]) -> bool:
-    return place is not None and bounds[0] <= place < bounds[1]
 
 
 def comparable(rows: Iterable[Sequence[object]]) -> list[tuple[Any, ...]]:

@@ -49,6 +49,14 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Evaluation:
+    """A query over the relations `win_s` and `win_r`, and the rows of the streams `s` and `r` that are in them."""
+
+    query: str
+    rows: dict[str, list[Row]]
+
+
+@dataclass(frozen=True)
 class RandomWindow:
     """A window, in rows or microseconds."""
 
@@ -92,10 +100,7 @@ class RandomWindow:
         return complete[-retain:] + [one for one in following if one[0] <= newest and one in seen]
 
     def place(self, row: Row) -> int | None:
-        if self.unit == "rows":
-            return row.tid
-        moment = row.at if self.unit == "event" else row.arrival
-        return None if moment is None else micros(moment)
+        return place_of(row, self.unit)
 
 
 @dataclass(frozen=True)
@@ -120,15 +125,35 @@ class RandomView:
         early = ", early" if self.early else ""
         return f"CREATE VIEW {self.name} WITH (retain = {self.retain}{early}, window_mode = {self.mode}) AS {text}"
 
-    def judged(self, bounds: tuple[int, int]) -> str:
-        """The query over the rows of one window, which are in the relations `win_s` and `win_r`."""
-        start, end = (self._literal(one) for one in bounds)
-        return self.query.format(start=start, end=end, w="win_s w", u="win_r u")
+    def evaluations(self, streams: dict[str, list[Row]], now: datetime) -> list[Evaluation]:
+        """The windows that the view shows."""
+        own = {name: streams[name] for name in (("s", "r") if self.two_streams else ("s",))}
+        shown = self.window.shown(list(own.values()), now, self.retain, early=self.early)
+        return [self._evaluation(own, *bounds) for bounds in shown]
 
-    def _literal(self, place: int) -> str:
-        if self.window.unit == "rows":
-            return f"CAST({place} AS BIGINT)"
-        return f"CAST('{(EPOCH + timedelta(microseconds=place)).isoformat(sep=' ')}' AS TIMESTAMPTZ)"
+    def _evaluation(self, streams: dict[str, list[Row]], start: int, end: int) -> Evaluation:
+        bounds = {"start": literal(start, self.window.unit), "end": literal(end, self.window.unit)}
+        inside = {name: [row for row in rows if self._is_in(row, start, end)] for name, rows in streams.items()}
+        return Evaluation(self.query.format(**bounds, w="win_s w", u="win_r u"), inside)
+
+    def _is_in(self, row: Row, start: int, end: int) -> bool:
+        place = self.window.place(row)
+        return place is not None and start <= place < end
+
+
+def place_of(row: Row, unit: Unit) -> int | None:
+    """Where a row is on the axis of windows; None if it is nowhere."""
+    if unit == "rows":
+        return row.tid
+    moment = row.at if unit == "event" else row.arrival
+    return None if moment is None else micros(moment)
+
+
+def literal(place: int, unit: Unit) -> str:
+    """A place as DuckDB's SQL."""
+    if unit == "rows":
+        return f"CAST({place} AS BIGINT)"
+    return f"CAST('{(EPOCH + timedelta(microseconds=place)).isoformat(sep=' ')}' AS TIMESTAMPTZ)"
 
 
 def micros(moment: datetime) -> int:

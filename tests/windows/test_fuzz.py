@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -11,11 +11,14 @@ import pytest
 
 import millpond
 from millpond import Pond
-from tests.windows.judge import Judge, comparable
-from tests.windows.random_windows import RandomView, Row, micros, random_view
+from tests.windows.judge import Judge, JudgedView, comparable
+from tests.windows.random_sessions import random_sessions
+from tests.windows.random_windows import Row, micros, random_view
 
 ROUNDS = 8
 VIEWS = 25
+SESSION_ROUNDS = 4
+SESSION_VIEWS = 15
 STEPS = 4
 START = datetime(2024, 2, 28, 23, 59, 30, tzinfo=UTC)
 KINDS = {0: "zero", 1: "one", 2: "two"}
@@ -36,7 +39,7 @@ class World:
         self.pond.close()
         self.pond = self._open()
 
-    def create(self, views: list[RandomView]) -> None:
+    def create(self, views: Sequence[JudgedView]) -> None:
         for stream in ("s", "r"):
             self.pond.execute(
                 f"CREATE STREAM {stream} (k int, v int, d numeric(8,2), at timestamptz)"
@@ -63,7 +66,7 @@ class World:
         for oid in self.pond.services.views.all()[0].streams:
             self.pond.services.views.catch_up(oid)
 
-    def check(self, view: RandomView) -> None:
+    def check(self, view: JudgedView) -> None:
         given = comparable(self.pond.execute(f"SELECT * FROM {view.name}").fetchall())
         assert given == self.judge.expected(view, self.now), f"{view.statement}\nat {self.now}"
 
@@ -78,7 +81,16 @@ def world(request: pytest.FixtureRequest, shared_spark: None, tmp_path: Path) ->
 @pytest.mark.parametrize(("world", "seed"), [(seed, seed) for seed in range(ROUNDS)], indirect=["world"])
 def test_windows_are_their_queries_over_their_rows(world: World, seed: int) -> None:
     random = Random(1000 + seed)
-    views = [random_view(random, number) for number in range(VIEWS)]
+    flow(world, random, [random_view(random, number) for number in range(VIEWS)])
+
+
+@pytest.mark.parametrize(("world", "seed"), [(seed, seed) for seed in range(SESSION_ROUNDS)], indirect=["world"])
+def test_sessions_are_their_queries_over_their_rows(world: World, seed: int) -> None:
+    random = Random(2000 + seed)
+    flow(world, random, [random_sessions(random, number) for number in range(SESSION_VIEWS)])
+
+
+def flow(world: World, random: Random, views: Sequence[JudgedView]) -> None:
     world.create(views)
     restarted = random.randrange(STEPS)
     for step in range(STEPS):
@@ -87,7 +99,7 @@ def test_windows_are_their_queries_over_their_rows(world: World, seed: int) -> N
             world.tick()
         if step == restarted:
             world.restart()
-        for view in random.sample(views, VIEWS // 12):
+        for view in random.sample(views, len(views) // 12):
             world.check(view)
         world.now += timedelta(seconds=random.choice([0, 0, 2, 30]))
     for view in views:
