@@ -9,6 +9,7 @@ from pathlib import Path
 
 from millpond.config import Setting, Settings
 from millpond.errors import MillpondError, SqlState, closest
+from millpond.late_streams import LATE
 from millpond.relation import Column, Relation
 from millpond.stream import Clock, StreamOptions, StreamRelation, now_us
 
@@ -21,6 +22,13 @@ _OPTIONS = {
     "timestamp": Setting("timestamp", "", "column", "The column that holds the time of the event."),
     "watermark": Setting("watermark", 0, "ms", "How late a row may be.", intervals=True),
     "idle": Setting("idle", 0, "ms", "Without a row for so long, time goes on.", minimum=1, intervals=True),
+    LATE: Setting(
+        LATE,
+        "keep",
+        "choice",
+        "Whether rows that come too late for windows go to another stream.",
+        choices=("keep", "drop"),
+    ),
     "session_timeout": Setting(
         "session_timeout", 0, "ms", "A query takes the stream for ended when nothing has arrived for so long."
     ),

@@ -51,7 +51,7 @@ class _Arrival:
 @dataclass
 class Axis:
     """The axis of one stream and column, known up to the tuple `end`; `delay_us` is how late an event may be. Rows
-    without a value of a `nullable` column are nowhere."""
+    without a value of a `nullable` column are nowhere. `taken` is how far the rows reach that its state has taken."""
 
     stream: StreamRelation
     column: str
@@ -61,13 +61,14 @@ class Axis:
     end: int
     span: Span | None = None
     reached: int | None = None
+    taken: int | None = None
     on_events: dict[object, OnEvents] = field(default_factory=dict)
     _arrivals: deque[_Arrival] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     @property
     def saved(self) -> SavedAxis | None:
         """What has to survive a restart."""
-        return None if self.span is None else SavedAxis(self.span.low, self.span.high, self.reached)
+        return None if self.span is None else SavedAxis(self.span.low, self.span.high, self.reached, self.taken)
 
     def advance(self, end: int) -> None:
         """Look at the tuples up to `end`."""
@@ -75,7 +76,7 @@ class Axis:
             return
         places = self._places(end)
         span = span_of(places)
-        if self.on_events and self.column not in (TID.name, ARRIVAL_TIMESTAMP.name):
+        if self.on_events and self.is_of_events:
             self._tell(places)
         self._arrivals.append(_Arrival(self.end, end, span))
         self.end = end
@@ -92,10 +93,19 @@ class Axis:
     def _tell(self, places: Column) -> None:
         """Tell who wants to know of each event, and up to where the axis was complete when it came."""
         events = places.drop_null().to_numpy()
-        before = -FOREVER if self.span is None else self.span.high
-        complete = np.maximum.accumulate(np.r_[before, events])[:-1] - self.delay_us
+        complete = self.complete_before(events, None if self.span is None else self.span.high)
         for listener in self.on_events.values():
             listener(events, complete)
+
+    def complete_before(self, events: Places, high: int | None) -> Places:
+        """Up to where the axis was complete when each of some events came, after others up to `high`."""
+        before = -FOREVER if high is None else high
+        return np.maximum.accumulate(np.r_[before, events])[:-1] - self.delay_us
+
+    @property
+    def is_of_events(self) -> bool:
+        """Whether rows may come in another order than that of the axis."""
+        return self.column not in (TID.name, ARRIVAL_TIMESTAMP.name)
 
     def position(self) -> int | None:
         """Up to where the axis is complete: the tid to come, the time, or the newest event less what may be late. None
@@ -152,8 +162,8 @@ def open_axis(stream: StreamRelation, pipeline: StreamPipeline, record: StateRec
     span = None if saved is None else Span(saved.low, saved.high)
     declared = pipeline.stream.column(column)
     nullable = declared is None or not declared.not_null
-    reached = None if saved is None else saved.reached
-    return Axis(stream, column, nullable, delay_us, idle_us, record.offsets[oid], span, reached)
+    reached, taken = (None, None) if saved is None else (saved.reached, saved.taken)
+    return Axis(stream, column, nullable, delay_us, idle_us, record.offsets[oid], span, reached, taken)
 
 
 def places_of(chunk: Chunk, column: str) -> Column:

@@ -10,24 +10,29 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from millpond.plan.pipelines import Grouping
 from millpond.plan.shared import MemberId
-from millpond.run.axis import Axis
+from millpond.run.axis import Axis, Places, places_of, span_of
 from millpond.run.kept import KeptState
+from millpond.run.late_rows import FoundLate, LateRows, unpublished
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics
 from millpond.spark.runner import Runner, StateInput
 from millpond.state.pane_tree import FANOUT, Block, PaneTree, labelled, split_by, together
-from millpond.state.records import StateRecord
+from millpond.state.records import LatePart, StateRecord
 from millpond.stream import Chunk
 from millpond.stream_window import SessionWindow
 from millpond.values.arrays import pc
 
 PARTS_MAX = 32
 """Parts of the newest ticks; with more of them, all are written as one."""
+
+_LATE = "late"
+"""Who listens for the late rows of a view."""
 
 _LEVELS = 64
 """Labels of blocks have room for so many levels."""
@@ -46,13 +51,15 @@ class Need:
 @dataclass
 class PaneState(KeptState):
     """A state whose last key is the pane. `axes` are those of its streams, `needs` asks each view what it needs, and
-    `wishes` of how many rows it wants a chunk to be."""
+    `wishes` of how many rows it wants a chunk to be. `late` are those of its views that keep late rows."""
 
     axes: Mapping[int, Axis] = field(default_factory=dict)
     tree: PaneTree = field(default_factory=lambda: PaneTree(""))
     merges: RepeatedQuery | None = None
     needs: dict[MemberId, Callable[[], Need | None]] = field(default_factory=dict)
     wishes: dict[MemberId, Callable[[], int | None]] = field(default_factory=dict)
+    late: dict[MemberId, LateRows] = field(default_factory=dict)
+    has_late: bool = False
     _absorbed: pa.Table | None = None
     _tidy: bool = False
 
@@ -69,9 +76,21 @@ class PaneState(KeptState):
         with self.lock:
             self.needs.pop(member_id, None)
             self.wishes.pop(member_id, None)
+            self.late.pop(member_id, None)
             for axis in self.axes.values():
                 axis.on_events.pop(member_id, None)
+                axis.on_events.pop((member_id, _LATE), None)
             return super().leave(member_id)
+
+    def keep_late(self, member_id: MemberId, late: LateRows) -> None:
+        """Have the rows published that come too late for a view."""
+
+        def notice(events: Places, complete: Places) -> None:
+            self.has_late = self.has_late or bool(late.is_late(events, complete).any())
+
+        with self.lock:
+            self.late[member_id] = late
+            self.axes[late.source].on_events[member_id, _LATE] = notice
 
     # -- the insert half -----------------------------------------------------------------------------------
 
@@ -82,16 +101,52 @@ class PaneState(KeptState):
             grouping, record = self.shared.grouping, self.record
             self.axes[stream].advance(chunk.end)
             needed = self._needed()
+        taken, late = self._late_parts(stream, chunk)
         rows = self._frame(runner, grouping, (), {stream: chunk}).collect()
         self._absorbed = rows if needed is None else rows.filter(pc.field(grouping.keys[-1].name) >= needed.first)
         parts = (*record.parts, self.parts.write(self._absorbed)) if self._absorbed.num_rows else record.parts
         self.costs.add(started)
         axes = {oid: axis.saved for oid, axis in self.axes.items()}
-        return replace(record.advanced(stream, chunk.end, parts), axes=axes)
+        if (saved := axes[stream]) is not None:
+            axes[stream] = replace(saved, taken=taken)
+        waiting = unpublished(record.late, list(self.late.values()))
+        return replace(record.advanced(stream, chunk.end, parts), axes=axes, late=(*waiting, *late))
+
+    def _late_parts(self, stream: int, chunk: Chunk) -> tuple[int | None, list[LatePart]]:
+        """How far the rows reach with a chunk, and those of it that come too late for views."""
+        axis = self.axes[stream]
+        if not axis.is_of_events:
+            return None, []
+        places = places_of(chunk, axis.column)
+        events, known = places.drop_null().to_numpy(), np.flatnonzero(pc.is_valid(places).to_numpy())
+        complete = axis.complete_before(events, axis.taken)
+        parts = []
+        for late in self._late_of(stream):
+            at = np.flatnonzero(late.is_late(events, complete))
+            if len(at):
+                parts.append(late.kept(chunk, FoundLate(known[at], complete[at]), self.parts))
+        span = span_of(places)
+        reached = [one for one in (axis.taken, None if span is None else span.high) if one is not None]
+        return max(reached, default=None), parts
+
+    def _late_of(self, stream: int) -> list[LateRows]:
+        """Who keeps late rows of a stream."""
+        return [late for late in self.late.values() if late.source == stream]
+
+    def publish_late(self) -> None:
+        """Publish late rows that ticks have found."""
+        with self.lock:
+            late, waiting = {one.view.oid: one for one in self.late.values()}, self.record.late
+        for part in waiting:
+            if part.view in late:
+                late[part.view].publish(part, self.parts)
 
     def show(self, record: StateRecord) -> None:
         with self.lock:
             super().show(record)
+            for oid, saved in record.axes.items():
+                self.axes[oid].taken = None if saved is None else saved.taken
+            self.has_late = self.has_late and any(axis.end > record.offsets[oid] for oid, axis in self.axes.items())
             if self._absorbed is not None:
                 self.tree.add(self._absorbed)
                 self._absorbed = None

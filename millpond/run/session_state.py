@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from millpond.plan.pipelines import Grouping
 from millpond.relation import TID
 from millpond.run.axis import places_of
+from millpond.run.late_rows import FoundLate
 from millpond.run.pane_state import PARTS_MAX, PaneState
 from millpond.run.session_list import FIRST_PANE, SessionList
 from millpond.run.sessions import Keeps, Sessions, arrivals_of
 from millpond.run.statics import Statics
 from millpond.spark.runner import Runner, StateInput
 from millpond.state.pane_tree import PaneTree
-from millpond.state.records import SavedSessions, StateRecord
+from millpond.state.records import LatePart, SavedSessions, StateRecord
 from millpond.stream import Chunk
 from millpond.stream_window import FOREVER
 
@@ -35,6 +37,8 @@ class SessionState(PaneState):
     _taken: Sessions | None = None
     _merged: pa.Table | None = None
     _rows_merged: int = 0
+    late_rows: int = 0
+    _counted_to: int = 0
 
     def begin(self, grouping: Grouping, keeps: Keeps) -> None:
         """Take up the sessions that are on disk."""
@@ -65,23 +69,31 @@ class SessionState(PaneState):
         assert self.listed is not None, "a state of sessions was not opened"
         return self.listed
 
-    def _take(self, sessions: Sessions, chunk: Chunk) -> list[int]:
-        """Put the rows of a chunk into sessions; the tids of those that are late."""
+    def _take(self, sessions: Sessions, chunk: Chunk) -> FoundLate:
+        """Put the rows of a chunk into sessions; those that are late."""
         keys = chunk.read([column.name for column in self._list.by]).columns
         arrivals, known = arrivals_of(places_of(chunk, self._list.window.column), keys)
-        return [chunk.first + int(known[number]) for number in sessions.take(arrivals, chunk.end)]
+        late = np.array(sessions.take(arrivals, chunk.end), np.int64).reshape(-1, 2)
+        found = FoundLate(known[late[:, 0]], late[:, 1])
+        self.late_rows += int((found.numbers + chunk.first >= self._counted_to).sum())
+        self._counted_to = max(self._counted_to, chunk.end)
+        return found
 
     # -- the insert half ---------------------------------------------------------------------------------------------
 
     def absorb(self, runner: Runner, stream: int, chunk: Chunk) -> StateRecord:
-        with self.lock:
-            taken = self.sessions.copy()
-        self._take(taken, chunk)
-        taken.settle()
         record = super().absorb(runner, stream, chunk)
-        self._taken = taken
-        part = self.parts.write(taken.to_table([column.type.arrow for column in self._list.by]))
-        return replace(record, sessions=SavedSessions(part, taken.high))
+        assert self._taken is not None
+        part = self.parts.write(self._taken.to_table([column.type.arrow for column in self._list.by]))
+        return replace(record, sessions=SavedSessions(part, self._taken.high))
+
+    def _late_parts(self, stream: int, chunk: Chunk) -> tuple[int | None, list[LatePart]]:
+        with self.lock:
+            self._taken = self.sessions.copy()
+            found = self._take(self._taken, chunk)
+        self._taken.settle()
+        parts = [late.kept(chunk, found, self.parts) for late in self._late_of(stream) if len(found.numbers)]
+        return self._taken.high, parts
 
     def show(self, record: StateRecord) -> None:
         with self.lock:

@@ -110,7 +110,7 @@ class SessionView(ContinuousView):
                     state.tree.rows,
                     state.tree.bytes,
                     axis.position(),
-                    0,
+                    state.late_rows,
                     runs,
                     self.costs.seconds / runs * 1000 if runs else None,
                     1,

@@ -119,20 +119,21 @@ class Sessions:
 
     # -- taking rows -------------------------------------------------------------------------------------------------
 
-    def take(self, arrivals: Arrivals, end: int) -> list[int]:
-        """Put the rows up to the tuple `end` into their sessions; which of them, by number, come too late for any.
+    def take(self, arrivals: Arrivals, end: int) -> list[tuple[int, int]]:
+        """Put the rows up to the tuple `end` into their sessions; which of them, by number, come too late for any, and
+        up to where the stream was complete then.
 
         Only a row behind what is complete can be late or meet a session that may have been forgotten, so that all
         others are taken together.
         """
         places = arrivals.places
         complete = np.maximum.accumulate(np.r_[self.high, places])[:-1] - self.delay
-        late: list[int] = []
+        late: list[tuple[int, int]] = []
         taken = 0
         for at in np.flatnonzero(places < complete).tolist():
             self._take_in_time(arrivals, taken, at)
             if self._is_late(arrivals.keys[arrivals.codes[at]], int(places[at]), int(complete[at])):
-                late.append(at)
+                late.append((at, int(complete[at])))
             taken = at + 1
         self._take_in_time(arrivals, taken, len(places))
         self.high = max(self.high, int(places.max(initial=-FOREVER)))

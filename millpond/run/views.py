@@ -7,7 +7,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from millpond.relation import Relation
 from millpond.run.axis import open_axis
 from millpond.run.frames import Shows
 from millpond.run.kept import KeptState
+from millpond.run.late_keeper import LateKeeper
 from millpond.run.maintainer import Maintainer
 from millpond.run.pane_state import PaneState
 from millpond.run.repeated_query import RepeatedQuery
@@ -49,11 +50,13 @@ LOOK_INTERVAL_S = 0.05
 
 @dataclass(frozen=True)
 class ViewPlan:
-    """What a view is made from: its split query, and what is below its groupings besides the streams."""
+    """What a view is made from: its split query, what is below its groupings besides the streams, and where rows of
+    streams, by oid, go that come too late for its windows."""
 
     relation: Relation
     plan: SplitPlan
     statics: Statics
+    late: Mapping[int, Relation] = field(default_factory=dict)
 
     @property
     def streams(self) -> dict[int, Relation]:
@@ -90,6 +93,7 @@ class ViewStore:
         self._maintainers: dict[int, Maintainer] = {}
         self._asked: dict[int, int] = {}
         self.moments = Bell()
+        self.late = LateKeeper(streams)
         self._shown: dict[int, Sequence[object]] = {}
         self._wake = threading.Event()
         self._closing = threading.Event()
@@ -220,6 +224,9 @@ class ViewStore:
         streams = {line.stream.oid: line.stream for line in grouping.pipelines}
         offsets = {one: 0 if self._forgets(streams[one]) else offset for one, offset in records[oid].offsets.items()}
         record = replace(records[oid], offsets=offsets)
+        if offsets != records[oid].offsets:
+            # What was late of a stream that is gone need not be told.
+            record = replace(record, late=())
         if grouping.window is not None and grouping.window.by_rows and any(map(self._forgets, streams.values())):
             # Its tuples are numbered anew, so that its windows are others.
             record = replace(record, parts=(), axes={}, sessions=None)
@@ -249,6 +256,8 @@ class ViewStore:
             )
         view = kind(made.relation, made.plan, made.statics, record, states, members, streams, repeated, error)
         view.ask_for_tick = self._ask_for_tick
+        if error is None:
+            self.late.keep(view, made.late)
         with self._lock:
             self._views[made.relation.oid] = view
         return view
@@ -306,6 +315,7 @@ class ViewStore:
             maintainer = self._maintainers.get(stream)
         if maintainer is not None:
             self._waited_ticks.catch_up(maintainer)
+            self.late.wake()
 
     def drop(self, oid: int) -> None:
         with self._lock:
@@ -313,6 +323,7 @@ class ViewStore:
         if view is None:
             return
         self._leave(view)
+        self.late.forget(oid)
         view.forget()
 
     def _leave(self, view: ContinuousView) -> None:
@@ -343,6 +354,7 @@ class ViewStore:
         if self._thread is not None:
             self._thread.join()
         self._waited_ticks.close()
+        self.late.close()
 
     def _start(self) -> None:
         with self._lock:
@@ -372,6 +384,7 @@ class ViewStore:
                 self._maintainers = {oid: one for oid, one in self._maintainers.items() if one.stream.is_open}
                 maintainers = dict(self._maintainers)
             _attempt(self._tell_of_moments, "telling of windows")
+            _attempt(self._look_for_late_rows, "looking for late rows")
             for oid, maintainer in maintainers.items():
                 if self._closing.is_set():
                     return
@@ -388,11 +401,17 @@ class ViewStore:
             self._shown = shown
             self.moments.ring()
 
+    def _look_for_late_rows(self) -> None:
+        """Have ticks take late rows soon, and publish what they found."""
+        for stream, offset in self.late.to_tick():
+            self._ask_for_tick(stream, offset)
+
     def _keep_up(self, maintainer: Maintainer, asked: int | None) -> None:
         """A tick if there is enough to do, or somebody asked for one and there was none since; else what can wait."""
         pending, enough = maintainer.pending(), maintainer.chunk_rows(self._chunk_rows)
         if pending >= enough or (pending and asked is not None and asked >= maintainer.offset()):
             maintainer.catch_up()
+            self.late.wake()
         else:
             maintainer.compact()
 

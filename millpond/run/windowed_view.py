@@ -14,6 +14,8 @@ from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from millpond import interrupt
@@ -159,11 +161,14 @@ class WindowedView(ContinuousView):
         return Reach(known[0].stream, min(one.position for one in known), newest, low)
 
     def _count_late(self, name: str, events: Places, complete: Places) -> None:
-        """Count the rows that came when none of their windows was shown any more, nor would be."""
+        """Count the rows that no window takes."""
+        self.late_rows[name] = self.late_rows.get(name, 0) + int(self.is_late(name, events, complete).sum())
+
+    def is_late(self, name: str, events: Places, complete: Places) -> npt.NDArray[np.bool_]:
+        """Which events came when none of their windows was shown any more, nor would be."""
         window = self.windows[name]
         oldest = (complete - window.size) // window.slide - self.shows.retain + 1
-        late = int((events // window.slide < oldest).sum())
-        self.late_rows[name] = self.late_rows.get(name, 0) + late
+        return events // window.slide < oldest
 
     def _pane_states(self) -> dict[str, PaneState]:
         return {name: state for name, state in self.states.items() if isinstance(state, PaneState)}

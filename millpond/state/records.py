@@ -25,11 +25,15 @@ class Part:
 
 @dataclass(frozen=True)
 class SavedAxis:
-    """How far the rows of a stream reach on the axis of its windows, and up to where these were taken for complete."""
+    """How far the rows of a stream reach on the axis of its windows, and up to where these were taken for complete.
+
+    Readers may have been ahead; `taken` is how far the rows reach that the state has taken.
+    """
 
     low: int
     high: int
     reached: int | None
+    taken: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,20 @@ class SavedSessions:
 
 
 @dataclass(frozen=True)
+class LatePart:
+    """Rows of a chunk that ended at a tuple, which came too late for a view, by its oid; to be published."""
+
+    view: int
+    end: int
+    part: Part
+
+
+@dataclass(frozen=True)
 class StateRecord:
     """One committed version of a state: where each stream (by oid) will be read next, and the parts, oldest first.
 
     `columns_made` is how many columns the state has ever had, `taken` how many tuples it has taken of each stream.
-    `axes` are those of windows, and so are `sessions`.
+    `axes` are those of windows, and so are `sessions`; `late` are rows that have to be published.
     """
 
     offsets: dict[int, int]
@@ -54,6 +67,7 @@ class StateRecord:
     taken: dict[int, int] = field(default_factory=dict)
     axes: dict[int, SavedAxis | None] = field(default_factory=dict)
     sessions: SavedSessions | None = None
+    late: tuple[LatePart, ...] = ()
 
     def advanced(self, stream: int, offset: int, parts: tuple[Part, ...]) -> StateRecord:
         """The state after a chunk that ended at `offset`."""
@@ -67,7 +81,8 @@ class StateRecord:
 
     def names(self) -> set[str]:
         """The names of all parts."""
-        return {part.name for part in self.parts} | ({self.sessions.part.name} if self.sessions else set())
+        parts = [*self.parts, *(one.part for one in self.late), *([self.sessions.part] if self.sessions else [])]
+        return {part.name for part in parts}
 
     def dumps(self) -> str:
         return json.dumps(asdict(self))
@@ -77,7 +92,8 @@ class StateRecord:
         """The record that `dumps` wrote.
 
         >>> sessions = SavedSessions(Part("b", 1, 2), 5)
-        >>> record = StateRecord({7: 3}, (Part("a", 1, 2),), 1, {7: 3}, {7: SavedAxis(1, 2, None)}, sessions)
+        >>> late = (LatePart(8, 3, Part("c", 1, 2)),)
+        >>> record = StateRecord({7: 3}, (Part("a", 1, 2),), 1, {7: 3}, {7: SavedAxis(1, 2, None)}, sessions, late)
         >>> StateRecord.loads(record.dumps()) == record
         True
         """
@@ -86,7 +102,9 @@ class StateRecord:
         saved = {oid: None if one is None else SavedAxis(**one) for oid, one in _by_oid(stored.get("axes", {})).items()}
         listed = stored.get("sessions")
         sessions = None if listed is None else SavedSessions(Part(**listed["part"]), listed["high"])
-        return cls(_by_oid(stored["offsets"]), parts, stored["columns_made"], _by_oid(stored["taken"]), saved, sessions)
+        late = tuple(LatePart(**{**one, "part": Part(**one["part"])}) for one in stored.get("late", ()))
+        offsets, taken = _by_oid(stored["offsets"]), _by_oid(stored["taken"])
+        return cls(offsets, parts, stored["columns_made"], taken, saved, sessions, late)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from millpond.sql.bind import BoundQuery
 from millpond.sql.statements import CreateView, RefreshView, VerifyView
 from millpond.state.records import ViewRecord
 from millpond.statements.execution import Execution, Request
+from millpond.statements.late import create_late_streams, late_streams
 from millpond.stream_window import AgeWindow, AsOfNow
 from millpond.types import BIGINT
 
@@ -107,9 +108,11 @@ def put(
 ) -> None:
     """Make a view visible when the transaction commits; the one it replaces is there until then."""
     services, transaction = execution.services, execution.transaction
+    create_late_streams(execution, plan)
+    late = late_streams(transaction.relations, plan)
     transaction.create(relation)
     transaction.after_commit.append(
-        lambda: services.views.create(ViewPlan(relation, plan, _statics(services, relation, plan)), starts)
+        lambda: services.views.create(ViewPlan(relation, plan, _statics(services, relation, plan), late), starts)
     )
     if old is not None:
         transaction.after_commit.append(partial(services.views.drop, old.oid))
@@ -136,7 +139,8 @@ def reopen(services: Services) -> None:
     for relation in transaction.relations.values():
         if relation.kind == "continuous":
             plan = split(execution.bind_view(relation), choices=choices_of(relation.options))
-            made = ViewPlan(relation, plan, _statics(services, relation, plan))
+            late = late_streams(transaction.relations, plan)
+            made = ViewPlan(relation, plan, _statics(services, relation, plan), late)
             if relation.oid in records:
                 known.append((made, records[relation.oid]))
             else:  # the process ended after the view was committed and before it was started

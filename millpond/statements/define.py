@@ -27,6 +27,7 @@ from millpond.sql.statements import (
 from millpond.statements import continuous, continuous_queries
 from millpond.statements.execution import Execution
 from millpond.statements.insert import insert_query
+from millpond.statements.late import with_late_stream, writers_of
 from millpond.statements.rewrite import fill_new_column
 from millpond.streams import checked_options
 
@@ -153,8 +154,9 @@ def drop(execution: Execution, statement: Drop) -> Result:
         for dependent in dependents:
             execution.notices.append(Notice(f"drop cascades to {_words(dependent)} {dependent.name}"))
             _drop(execution, dependent)
-        if execution.relation(None, relation.name) is not None:
-            _drop(execution, relation)
+        for one in with_late_stream(execution, relation):
+            if execution.relation(None, one.name) is not None:
+                _drop(execution, one)
     return Result(f"DROP {keyword}")
 
 
@@ -265,11 +267,12 @@ def _dependents(execution: Execution, relation: Relation, leaving: Sequence[Name
     """Views and continuous queries that read the relation, themselves or through other views, or write it, and are
     not dropped along with it."""
     gone = {name.name for name in leaving}
-    found: list[Relation] = []
+    names = {one.name for one in with_late_stream(execution, relation)}
+    found = {view.name: view for view in writers_of(execution, relation) if view.name not in gone}
     for view in execution.transaction.relations.values():
-        if view.definition is not None and view.name not in gone and relation.name in execution.names_read_by(view):
-            found.append(view)
-    return found
+        if view.definition is not None and view.name not in gone and names & execution.names_read_by(view):
+            found[view.name] = view
+    return list(found.values())
 
 
 def _still_needed(relation: Relation, dependents: Sequence[Relation]) -> MillpondError:

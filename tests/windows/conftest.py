@@ -1,10 +1,11 @@
-"""Fixtures of the window tests: a pond whose clock is set by hand, opened again and again."""
+"""What the window tests share: a pond whose clock is set by hand, opened again and again, and its stream of events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,3 +57,21 @@ def timed(open_pond: Callable[[], Pond]) -> Pond:
     options = "timestamp = at, watermark = '5s', idle = '1min'"
     pond.execute(f"CREATE STREAM s (k int, v int, at timestamptz) WITH ({options})")
     return pond
+
+
+def rows(pond: Pond, sql: str) -> list[tuple[Any, ...]]:
+    return sorted(pond.execute(sql).fetchall())
+
+
+def at(seconds: float) -> str:
+    return (START + timedelta(seconds=seconds)).isoformat()
+
+
+def event(pond: Pond, seconds: float, value: int = 1, key: int = 0) -> None:
+    pond.execute(f"INSERT INTO s VALUES ({key}, {value}, '{at(seconds)}')")
+
+
+def tick(pond: Pond) -> None:
+    for view in pond.services.views.all():
+        for stream in view.streams:
+            pond.services.views.catch_up(stream)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,25 +12,7 @@ import pytest
 from millpond import MillpondError, Pond
 from millpond.run.pane_state import PaneState
 from millpond.run.windowed_view import WindowedView
-from tests.windows.conftest import START, Clock
-
-
-def rows(pond: Pond, sql: str) -> list[tuple[Any, ...]]:
-    return sorted(pond.execute(sql).fetchall())
-
-
-def at(seconds: float) -> str:
-    return (START + timedelta(seconds=seconds)).isoformat()
-
-
-def event(pond: Pond, seconds: float, value: int = 1, key: int = 0) -> None:
-    pond.execute(f"INSERT INTO s VALUES ({key}, {value}, '{at(seconds)}')")
-
-
-def tick(pond: Pond) -> None:
-    for view in pond.services.views.all():
-        for stream in view.streams:
-            pond.services.views.catch_up(stream)
+from tests.windows.conftest import START, Clock, at, event, rows, tick
 
 
 def pane_state(pond: Pond, name: str) -> PaneState:

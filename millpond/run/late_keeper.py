@@ -1,0 +1,149 @@
+"""Keeps late rows: knows which views have some, sees that ticks take them soon, and publishes what ticks found.
+
+It publishes in a thread of its own, which may wait for room in a stream while ticks go on.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from millpond.errors import MillpondError, SqlState
+from millpond.interrupt import Interrupt
+from millpond.relation import Relation
+from millpond.run.axis import Places
+from millpond.run.kept import KeptState
+from millpond.run.late_rows import IsLate, LateRows
+from millpond.run.pane_state import PaneState
+from millpond.run.view import ContinuousView
+from millpond.run.windowed_view import WindowedView
+from millpond.streams import StreamStore
+
+logger = logging.getLogger(__name__)
+
+RETRY_S = 1.0
+"""How long to wait after a failure, such as a full disk."""
+
+TICK_INTERVAL_S = 0.5
+"""How often late rows alone are worth a tick."""
+
+
+class LateKeeper:
+    """The late rows of all views of a pond; safe to use from several threads."""
+
+    def __init__(self, streams: StreamStore) -> None:
+        self._streams = streams
+        self._kept: dict[int, list[tuple[PaneState, LateRows]]] = {}
+        self._asked_at = 0.0
+        self._turn = threading.Lock()
+        self._wake = threading.Event()
+        self._closing = threading.Event()
+        self._interrupt = Interrupt()
+        self._thread: threading.Thread | None = None
+
+    # -- views -------------------------------------------------------------------------------------------------------
+
+    def keep(self, view: ContinuousView, late: Mapping[int, Relation]) -> None:
+        """Keep the late rows of a view in the given streams, by the oid of the stream that they are of."""
+        kept: list[tuple[PaneState, LateRows]] = []
+        for source, relation in late.items():
+            name, state = _longest(view, source)
+            is_late: IsLate = partial(view.is_late, name) if isinstance(view, WindowedView) else _is_behind
+            rows = LateRows(view.relation, source, relation, self._streams.get(relation), is_late)
+            state.keep_late(view.member_id(name), rows)
+            kept.append((state, rows))
+        if kept:
+            self._kept[view.relation.oid] = kept
+            self.wake()
+
+    def forget(self, view: int) -> None:
+        """A view, by its oid, is gone. What was published of its late rows stays."""
+        for _, rows in self._kept.pop(view, []):
+            if rows.stream.is_open:
+                rows.stream.forget_origin(view)
+
+    def writers_of(self, stream: int) -> set[int]:
+        """The views, by oid, whose late rows go to a stream, by its oid."""
+        return {view for view, kept in list(self._kept.items()) if any(rows.relation.oid == stream for _, rows in kept)}
+
+    # -- finding late rows -------------------------------------------------------------------------------------------
+
+    def to_tick(self) -> Iterator[tuple[int, int]]:
+        """Streams with late rows that no tick has taken yet, and from which tuple on."""
+        if time.monotonic() - self._asked_at < TICK_INTERVAL_S:
+            return
+        self._asked_at = time.monotonic()
+        for kept in list(self._kept.values()):
+            for state, rows in kept:
+                axis = state.axes[rows.source]
+                if not axis.stream.is_open:
+                    continue
+                with state.lock:
+                    axis.advance(int(axis.stream.stats().end_tid))
+                    if state.has_late:
+                        yield rows.source, state.record.offsets[rows.source]
+
+    # -- publishing --------------------------------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        """There may be something to publish."""
+        if self._thread is None and self._kept:
+            self._thread = threading.Thread(target=self._run, name="millpond-late", daemon=True)
+            self._thread.start()
+        self._wake.set()
+
+    def publish(self) -> None:
+        """Publish all late rows that ticks have found."""
+        with self._turn:
+            for kept in list(self._kept.values()):
+                for state, rows in kept:
+                    if rows.stream.is_open:
+                        state.publish_late()
+
+    def close(self) -> None:
+        """Stop; what is not published yet is published after the next opening."""
+        self._closing.set()
+        self._interrupt.ask(MillpondError(SqlState.QUERY_CANCELED, "the pond is closing"))
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        with self._interrupt.running(lock_timeout_ms=0):
+            while not self._closing.is_set():
+                self._attempt()
+                self._wake.wait()
+                self._wake.clear()
+
+    def _attempt(self) -> None:
+        try:
+            self.publish()
+        except Exception:
+            if not self._closing.is_set():
+                logger.exception("publishing late rows failed")
+                self._closing.wait(RETRY_S)
+                self._wake.set()
+
+
+def _longest(view: ContinuousView, source: int) -> tuple[str, PaneState]:
+    """The grouping of a stream that waits for its rows longest: what is late for it is late for all."""
+    found: dict[str, tuple[int, KeptState]] = {
+        one.name: (one.window.size, view.states[one.name])
+        for one in view.plan.groupings
+        if one.window is not None and any(line.stream.oid == source for line in one.pipelines)
+    }
+    name = max(found, key=lambda one: found[one][0])
+    state = found[name][1]
+    assert isinstance(state, PaneState)
+    return name, state
+
+
+def _is_behind(events: Places, complete: Places) -> npt.NDArray[np.bool_]:
+    """Which events may be late for sessions."""
+    return events < complete
