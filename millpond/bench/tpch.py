@@ -24,7 +24,7 @@ from millpond.bench.rates import rates
 from millpond.bench.report import Measurement, report
 from millpond.bench.stopwatch import Spent, Stopwatch
 from millpond.bench.tpch_answers import difference, unpadded
-from millpond.bench.tpch_data import STREAM, TABLES, GeneratorMissingError, generate, rows_of
+from millpond.bench.tpch_data import PRIMARY_KEYS, STREAM, TABLES, GeneratorMissingError, generate, rows_of
 from millpond.bench.tpch_queries import CONTINUOUS, original
 
 CHUNKS = 6
@@ -66,7 +66,7 @@ def create_tables(pond: Pond, data: Path, options: str = "") -> None:
         if name == STREAM:
             pond.execute(f"CREATE FOREIGN TABLE {name} ({columns}) SERVER stream {options}")
         else:
-            pond.execute(f"CREATE TABLE {name} ({columns})")
+            pond.execute(f"CREATE TABLE {name} ({columns}, PRIMARY KEY ({PRIMARY_KEYS[name]}))")
             pond.insert(name, rows_of(data, name))
 
 

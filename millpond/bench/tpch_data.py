@@ -33,6 +33,17 @@ TABLES: Mapping[str, str] = {
 }
 """The columns of each table, as the specification has them."""
 
+PRIMARY_KEYS: Mapping[str, str] = {
+    "region": "r_regionkey",
+    "nation": "n_nationkey",
+    "supplier": "s_suppkey",
+    "part": "p_partkey",
+    "partsupp": "ps_partkey, ps_suppkey",
+    "customer": "c_custkey",
+    "orders": "o_orderkey",
+}
+"""Those of the tables; a stream has none."""
+
 
 _COLUMN = re.compile(r"(\w+) (\w+(?:\([\d,]+\))?)")
 _TEXT = re.compile(r"(?:var)?char\(\d+\)")

@@ -15,7 +15,7 @@ from millpond.sql.functions import Function, Overload
 from millpond.sql.nodes import annotate, note_of
 from millpond.sql.spark_text import spark_text
 from millpond.sql.templates import fill_prepared, parsed
-from millpond.types import SqlType
+from millpond.types import INTERVAL, SqlType
 
 _SPARK_AGGREGATES = frozenset(
     "COUNT SUM AVG MIN MAX VAR_POP BOOL_AND BOOL_OR BIT_AND BIT_OR BIT_XOR ANY_VALUE MIN_BY MAX_BY HLL_SKETCH_AGG"
@@ -29,6 +29,11 @@ def exact(node: exp.Expr) -> exp.Expr:
     kind = note_of(node).type
     is_stored = isinstance(node, exp.Column) and note_of(node).relation is not None
     return node.copy() if kind is None or is_stored else plain_cast(node.copy(), kind)
+
+
+def is_storable(columns: Sequence[exp.Column]) -> bool:
+    """Whether there are columns, and files can hold them."""
+    return bool(columns) and all(note_of(column).type not in (None, INTERVAL) for column in columns)
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sqlglot import exp
 
-from millpond.plan.correlation import conjuncts
+from millpond.plan.conditions import asked_of, conjuncts_of, is_about, take_out
 from millpond.plan.ctes import with_ctes
-from millpond.plan.expressions import exact
+from millpond.plan.expressions import exact, is_storable
 from millpond.plan.pipelines import STATE_SCHEMA, StaticPipeline
+from millpond.plan.static_joins import join_statics
 from millpond.plan.trees import alias_of, free_columns, mentions_stream, own_items, query_of, raw_items
 from millpond.relation import Column
 from millpond.sql.nodes import annotate, conjunction, identifier, note_of
-from millpond.types import INTERVAL
 
 RegisterStatic = Callable[[StaticPipeline], StaticPipeline]
 """Takes a static pipeline into the plan and gives it its name; one that is already there serves again."""
@@ -30,7 +30,12 @@ RegisterStatic = Callable[[StaticPipeline], StaticPipeline]
 
 def lift_statics(rows: exp.Select, place: exp.Expr, register: RegisterStatic) -> None:
     """Cut the static pipelines out of the SELECT that feeds a grouping, which is changed; it was cut out of `place`."""
+
+    def lift(made: exp.Select, outputs: Sequence[exp.Column], alias: str) -> exp.Table:
+        return _read(register(_static(made, place, outputs)), alias)
+
     for select in list(_raw_selects(rows)):
+        join_statics(select, lift)
         for item in own_items(select):
             _lift_item(select, item, place, register)
     for query in [node for node in rows.find_all(exp.Select) if _is_asked_once(node)]:
@@ -59,10 +64,10 @@ def _lift_item(select: exp.Select, item: exp.Expr, place: exp.Expr, register: Re
     alias = alias_of(item)
     conditions = _own_conditions(select, item, alias)
     is_table = isinstance(item, exp.Table)
-    if not _is_storable(_used_columns(select, alias)) or (is_table and not (note_of(item).relation and conditions)):
+    if not is_storable(_used_columns(select, alias)) or (is_table and not (note_of(item).relation and conditions)):
         return
     kept = select.copy()
-    _without(select, conditions)
+    take_out(select, conditions)
     used = _used_columns(select, alias) or _used_columns(kept, alias)
     made = exp.Select(
         expressions=[exp.Alias(this=exact(column), alias=identifier(column.name)) for column in used],
@@ -86,41 +91,10 @@ def _own_conditions(select: exp.Select, item: exp.Expr, alias: str) -> list[exp.
     own = [join for join in joins if join.this is item]
     asked: list[exp.Expr] = []
     if not any(join.side for join in joins) and item.parent is not None and item.parent.parent is select:
-        asked += _conjuncts(select.args.get("where"))
-        asked += [one for join in joins for one in _conjuncts_of(join.args.get("on"))]
+        asked += asked_of(select)
     elif own and own[0].side == "LEFT":
-        asked += _conjuncts_of(own[0].args.get("on"))
-    return [one for one in asked if _is_about(one, alias)]
-
-
-def _is_about(condition: exp.Expr, alias: str) -> bool:
-    columns = list(condition.find_all(exp.Column))
-    return bool(columns) and all(one.table == alias for one in columns) and condition.find(exp.Select) is None
-
-
-def _conjuncts(where: exp.Expr | None) -> list[exp.Expr]:
-    return [] if where is None else _conjuncts_of(where.this)
-
-
-def _conjuncts_of(condition: exp.Expr | None) -> list[exp.Expr]:
-    return [] if condition is None else list(conjuncts(condition))
-
-
-def _without(select: exp.Select, conditions: Sequence[exp.Expr]) -> None:
-    """Take conditions out of WHERE and ON."""
-    where = select.args.get("where")
-    if where is not None:
-        left = [one for one in _conjuncts(where) if not _is_one_of(one, conditions)]
-        select.set("where", exp.Where(this=conjunction([one.copy() for one in left])) if left else None)
-    for join in select.args.get("joins") or []:
-        asked = _conjuncts_of(join.args.get("on"))
-        left = [one for one in asked if not _is_one_of(one, conditions)]
-        if len(left) < len(asked):
-            join.set("on", conjunction([one.copy() for one in left]) if left else exp.true())
-
-
-def _is_one_of(node: exp.Expr, nodes: Sequence[exp.Expr]) -> bool:
-    return any(node is one for one in nodes)
+        asked += conjuncts_of(own[0].args.get("on"))
+    return [one for one in asked if is_about(one, {alias})]
 
 
 # -- what is asked -------------------------------------------------------------------------------------------
@@ -138,7 +112,7 @@ def _is_asked_once(query: exp.Select) -> bool:
 
 def _lift_subquery(query: exp.Select, place: exp.Expr, register: RegisterStatic) -> None:
     outputs = [annotate(_column("", output.alias), type=note_of(output.this).type) for output in query.expressions]
-    if not _is_storable(outputs):
+    if not is_storable(outputs):
         return
     static = register(_static(query.copy(), place, outputs))
     alias = "asked"
@@ -148,11 +122,6 @@ def _lift_subquery(query: exp.Select, place: exp.Expr, register: RegisterStatic)
         from_=exp.From(this=_read(static, alias)),
     )
     query.replace(read)
-
-
-def _is_storable(columns: Sequence[exp.Column]) -> bool:
-    """Whether there are columns, and files can hold them."""
-    return bool(columns) and all(note_of(column).type not in (None, INTERVAL) for column in columns)
 
 
 # -- both ----------------------------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ class StreamQuery:
 
     def read(self) -> None:
         """Take all chunks, until the streams have ended. The last ones, whose end is known, wait for the answer."""
+        self._statics.compute()  # While the first tuples gather.
         for oid, taken in self._scans.chunks():
             if self._scans.by_stream[oid].ended:
                 self._rest[oid] = taken

@@ -42,6 +42,11 @@ class Statics:
                 self._computed[key] = self._compute(self._pipelines[key])
             return self._computed[key]
 
+    def compute(self) -> None:
+        """Run all static pipelines now."""
+        for key in self._pipelines:
+            self[key]
+
     def definition(self, key: str) -> object:
         """What tells the rows under a key from others: the files of a table, or a pipeline over such files."""
         pipeline = self._pipelines.get(key)

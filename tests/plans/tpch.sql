@@ -50,12 +50,10 @@ WHERE c_mktsegment = 'BUILDING' AND c_custkey = o_custkey AND l_orderkey = o_ord
 GROUP BY l_orderkey, o_orderdate, o_shippriority ORDER BY revenue DESC, o_orderdate LIMIT 10;
 ----
 static pipeline static_0
-  SELECT `customer`.`c_custkey` AS `c_custkey` FROM `customer` AS `customer` WHERE `customer`.`c_mktsegment` = 'BUILDING'
-static pipeline static_1
-  SELECT `orders`.`o_custkey` AS `o_custkey`, `orders`.`o_orderdate` AS `o_orderdate`, `orders`.`o_orderkey` AS `o_orderkey`, `orders`.`o_shippriority` AS `o_shippriority` FROM `orders` AS `orders` WHERE `orders`.`o_orderdate` < CAST('1995-03-15' AS DATE)
+  SELECT `orders`.`o_orderdate` AS `o_orderdate`, `orders`.`o_shippriority` AS `o_shippriority`, `orders`.`o_orderkey` AS `o_orderkey` FROM `customer` AS `customer`, `orders` AS `orders` WHERE ((`customer`.`c_mktsegment` = 'BUILDING') AND (`customer`.`c_custkey` = `orders`.`o_custkey`)) AND (`orders`.`o_orderdate` < CAST('1995-03-15' AS DATE))
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT `lineitem`.`l_orderkey` AS `k0`, `orders`.`o_orderdate` AS `k1`, `orders`.`o_shippriority` AS `k2`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `static_0` AS `customer`, `static_1` AS `orders`, `lineitem` AS `lineitem` WHERE ((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`lineitem`.`l_shipdate` > CAST('1995-03-15' AS DATE)) GROUP BY `lineitem`.`l_orderkey`, `orders`.`o_orderdate`, `orders`.`o_shippriority`
+    SELECT `lineitem`.`l_orderkey` AS `k0`, `customer+orders`.`o_orderdate` AS `k1`, `customer+orders`.`o_shippriority` AS `k2`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `static_0` AS `customer+orders`, `lineitem` AS `lineitem` WHERE (`lineitem`.`l_orderkey` = `customer+orders`.`o_orderkey`) AND (`lineitem`.`l_shipdate` > CAST('1995-03-15' AS DATE)) GROUP BY `lineitem`.`l_orderkey`, `customer+orders`.`o_orderdate`, `customer+orders`.`o_shippriority`
   key k0 INT: lineitem.l_orderkey
   key k1 DATE: orders.o_orderdate
   key k2 INT: orders.o_shippriority
@@ -93,19 +91,17 @@ GROUP BY n_name ORDER BY revenue DESC;
 ----
 notice: ORDER BY is dropped: ask for the order when you query the view
 static pipeline static_0
-  SELECT `orders`.`o_custkey` AS `o_custkey`, `orders`.`o_orderkey` AS `o_orderkey` FROM `orders` AS `orders` WHERE (`orders`.`o_orderdate` >= CAST('1994-01-01' AS DATE)) AND (`orders`.`o_orderdate` < (CAST(CAST('1994-01-01' AS DATE) AS TIMESTAMP_NTZ) + MAKE_INTERVAL(0, 12, 0, 0, 0, 0, 0.000000)))
-static pipeline static_1
-  SELECT `region`.`r_regionkey` AS `r_regionkey` FROM `region` AS `region` WHERE `region`.`r_name` = 'ASIA'
+  SELECT `nation`.`n_name` AS `n_name`, `orders`.`o_orderkey` AS `o_orderkey`, `customer`.`c_nationkey` AS `c_nationkey` FROM `customer` AS `customer`, `orders` AS `orders`, `nation` AS `nation`, `region` AS `region` WHERE (((((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`nation`.`n_regionkey` = `region`.`r_regionkey`)) AND (`region`.`r_name` = 'ASIA')) AND (`orders`.`o_orderdate` >= CAST('1994-01-01' AS DATE))) AND (`orders`.`o_orderdate` < (CAST(CAST('1994-01-01' AS DATE) AS TIMESTAMP_NTZ) + MAKE_INTERVAL(0, 12, 0, 0, 0, 0, 0.000000)))) AND (`customer`.`c_nationkey` = `nation`.`n_nationkey`)
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT `nation`.`n_name` AS `k0`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `customer` AS `customer`, `static_0` AS `orders`, `lineitem` AS `lineitem`, `supplier` AS `supplier`, `nation` AS `nation`, `static_1` AS `region` WHERE (((((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`lineitem`.`l_suppkey` = `supplier`.`s_suppkey`)) AND (`customer`.`c_nationkey` = `supplier`.`s_nationkey`)) AND (`supplier`.`s_nationkey` = `nation`.`n_nationkey`)) AND (`nation`.`n_regionkey` = `region`.`r_regionkey`) GROUP BY `nation`.`n_name`
+    SELECT `customer+orders+nation+region`.`n_name` AS `k0`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `static_0` AS `customer+orders+nation+region`, `lineitem` AS `lineitem`, `supplier` AS `supplier` WHERE ((`lineitem`.`l_orderkey` = `customer+orders+nation+region`.`o_orderkey`) AND (`lineitem`.`l_suppkey` = `supplier`.`s_suppkey`)) AND (`supplier`.`s_nationkey` = `customer+orders+nation+region`.`c_nationkey`) GROUP BY `customer+orders+nation+region`.`n_name`
   key k0 STRING: nation.n_name
   partial p0 DECIMAL(36,4): total of sum(lineitem.l_extendedprice * (1 - lineitem.l_discount))
   merge
     SELECT k0, CAST(SUM(p0) AS DECIMAL(36,4)) AS p0 FROM state_0 GROUP BY k0
 upper pipeline
   SELECT CAST(`merged_0`.`k0` AS STRING) AS `c0`, CAST(`merged_0`.`p0` AS DECIMAL(36,4)) AS `c1` FROM `state_0` AS `merged_0`
-pinned tables: customer, supplier, nation, orders, region
+pinned tables: supplier, customer, orders, nation, region
 
 -- TPC-H 6
 SELECT sum(l_extendedprice * l_discount) AS revenue FROM lineitem
@@ -133,9 +129,13 @@ FROM (SELECT n1.n_name AS supp_nation, n2.n_name AS cust_nation, extract(year FR
 GROUP BY supp_nation, cust_nation, l_year ORDER BY supp_nation, cust_nation, l_year;
 ----
 notice: ORDER BY is dropped: ask for the order when you query the view
+static pipeline static_0
+  SELECT `supplier`.`s_suppkey` AS `s_suppkey`, `n1`.`n_name` AS `n_name` FROM `supplier` AS `supplier`, `nation` AS `n1` WHERE (`supplier`.`s_nationkey` = `n1`.`n_nationkey`) AND ((`n1`.`n_name` = 'FRANCE') OR (`n1`.`n_name` = 'GERMANY'))
+static pipeline static_1
+  SELECT `orders`.`o_orderkey` AS `o_orderkey`, `n2`.`n_name` AS `n_name` FROM `orders` AS `orders`, `customer` AS `customer`, `nation` AS `n2` WHERE ((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`customer`.`c_nationkey` = `n2`.`n_nationkey`)) AND ((`n2`.`n_name` = 'GERMANY') OR (`n2`.`n_name` = 'FRANCE'))
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT CAST(`shipping`.`supp_nation` AS STRING) AS `k0`, CAST(`shipping`.`cust_nation` AS STRING) AS `k1`, CAST(`shipping`.`l_year` AS DECIMAL(10,0)) AS `k2`, SUM(CAST(`shipping`.`volume` AS DECIMAL(26,4))) AS `p0` FROM (SELECT `n1`.`n_name` AS `supp_nation`, `n2`.`n_name` AS `cust_nation`, CAST(YEAR(`lineitem`.`l_shipdate`) AS DECIMAL(10,0)) AS `l_year`, `lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS `volume` FROM `supplier` AS `supplier`, `lineitem` AS `lineitem`, `orders` AS `orders`, `customer` AS `customer`, `nation` AS `n1`, `nation` AS `n2` WHERE ((((((`supplier`.`s_suppkey` = `lineitem`.`l_suppkey`) AND (`orders`.`o_orderkey` = `lineitem`.`l_orderkey`)) AND (`customer`.`c_custkey` = `orders`.`o_custkey`)) AND (`supplier`.`s_nationkey` = `n1`.`n_nationkey`)) AND (`customer`.`c_nationkey` = `n2`.`n_nationkey`)) AND (((`n1`.`n_name` = 'FRANCE') AND (`n2`.`n_name` = 'GERMANY')) OR ((`n1`.`n_name` = 'GERMANY') AND (`n2`.`n_name` = 'FRANCE')))) AND (`lineitem`.`l_shipdate` BETWEEN CAST('1995-01-01' AS DATE) AND CAST('1996-12-31' AS DATE))) AS `shipping` GROUP BY `shipping`.`supp_nation`, `shipping`.`cust_nation`, `shipping`.`l_year`
+    SELECT CAST(`shipping`.`supp_nation` AS STRING) AS `k0`, CAST(`shipping`.`cust_nation` AS STRING) AS `k1`, CAST(`shipping`.`l_year` AS DECIMAL(10,0)) AS `k2`, SUM(CAST(`shipping`.`volume` AS DECIMAL(26,4))) AS `p0` FROM (SELECT `supplier+n1`.`n_name` AS `supp_nation`, `orders+customer+n2`.`n_name` AS `cust_nation`, CAST(YEAR(`lineitem`.`l_shipdate`) AS DECIMAL(10,0)) AS `l_year`, `lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS `volume` FROM `static_0` AS `supplier+n1`, `lineitem` AS `lineitem`, `static_1` AS `orders+customer+n2` WHERE (((`supplier+n1`.`s_suppkey` = `lineitem`.`l_suppkey`) AND (`orders+customer+n2`.`o_orderkey` = `lineitem`.`l_orderkey`)) AND (((`supplier+n1`.`n_name` = 'FRANCE') AND (`orders+customer+n2`.`n_name` = 'GERMANY')) OR ((`supplier+n1`.`n_name` = 'GERMANY') AND (`orders+customer+n2`.`n_name` = 'FRANCE')))) AND (`lineitem`.`l_shipdate` BETWEEN CAST('1995-01-01' AS DATE) AND CAST('1996-12-31' AS DATE))) AS `shipping` GROUP BY `shipping`.`supp_nation`, `shipping`.`cust_nation`, `shipping`.`l_year`
   key k0 STRING: shipping.supp_nation
   key k1 STRING: shipping.cust_nation
   key k2 DECIMAL(10,0): shipping.l_year
@@ -144,7 +144,7 @@ grouping state_0
     SELECT k0, k1, k2, CAST(SUM(p0) AS DECIMAL(36,4)) AS p0 FROM state_0 GROUP BY k0, k1, k2
 upper pipeline
   SELECT CAST(`merged_0`.`k0` AS STRING) AS `c0`, CAST(`merged_0`.`k1` AS STRING) AS `c1`, CAST(`merged_0`.`k2` AS DECIMAL(10,0)) AS `c2`, CAST(`merged_0`.`p0` AS DECIMAL(36,4)) AS `c3` FROM `state_0` AS `merged_0`
-pinned tables: supplier, orders, customer, nation
+pinned tables: supplier, nation, orders, customer
 
 -- TPC-H 8
 SELECT o_year, sum(CASE WHEN nation = 'BRAZIL' THEN volume ELSE 0 END) / sum(volume) AS mkt_share
@@ -158,14 +158,12 @@ GROUP BY o_year ORDER BY o_year;
 ----
 notice: ORDER BY is dropped: ask for the order when you query the view
 static pipeline static_0
-  SELECT `part`.`p_partkey` AS `p_partkey` FROM `part` AS `part` WHERE `part`.`p_type` = 'ECONOMY ANODIZED STEEL'
+  SELECT `orders`.`o_orderkey` AS `o_orderkey`, `orders`.`o_orderdate` AS `o_orderdate` FROM `orders` AS `orders`, `customer` AS `customer`, `nation` AS `n1`, `region` AS `region` WHERE ((((`orders`.`o_custkey` = `customer`.`c_custkey`) AND (`customer`.`c_nationkey` = `n1`.`n_nationkey`)) AND (`n1`.`n_regionkey` = `region`.`r_regionkey`)) AND (`region`.`r_name` = 'AMERICA')) AND (`orders`.`o_orderdate` BETWEEN CAST('1995-01-01' AS DATE) AND CAST('1996-12-31' AS DATE))
 static pipeline static_1
-  SELECT `orders`.`o_custkey` AS `o_custkey`, `orders`.`o_orderdate` AS `o_orderdate`, `orders`.`o_orderkey` AS `o_orderkey` FROM `orders` AS `orders` WHERE `orders`.`o_orderdate` BETWEEN CAST('1995-01-01' AS DATE) AND CAST('1996-12-31' AS DATE)
-static pipeline static_2
-  SELECT `region`.`r_regionkey` AS `r_regionkey` FROM `region` AS `region` WHERE `region`.`r_name` = 'AMERICA'
+  SELECT `part`.`p_partkey` AS `p_partkey` FROM `part` AS `part` WHERE `part`.`p_type` = 'ECONOMY ANODIZED STEEL'
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT CAST(`all_nations`.`o_year` AS DECIMAL(10,0)) AS `k0`, SUM(CAST(CASE WHEN `all_nations`.`nation` = 'BRAZIL' THEN `all_nations`.`volume` ELSE CAST(0 AS DECIMAL(26,4)) END AS DECIMAL(26,4))) AS `p0`, SUM(CAST(`all_nations`.`volume` AS DECIMAL(26,4))) AS `p1` FROM (SELECT CAST(YEAR(`orders`.`o_orderdate`) AS DECIMAL(10,0)) AS `o_year`, `lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS `volume`, `n2`.`n_name` AS `nation` FROM `static_0` AS `part`, `supplier` AS `supplier`, `lineitem` AS `lineitem`, `static_1` AS `orders`, `customer` AS `customer`, `nation` AS `n1`, `nation` AS `n2`, `static_2` AS `region` WHERE ((((((`part`.`p_partkey` = `lineitem`.`l_partkey`) AND (`supplier`.`s_suppkey` = `lineitem`.`l_suppkey`)) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`orders`.`o_custkey` = `customer`.`c_custkey`)) AND (`customer`.`c_nationkey` = `n1`.`n_nationkey`)) AND (`n1`.`n_regionkey` = `region`.`r_regionkey`)) AND (`supplier`.`s_nationkey` = `n2`.`n_nationkey`)) AS `all_nations` GROUP BY `all_nations`.`o_year`
+    SELECT CAST(`all_nations`.`o_year` AS DECIMAL(10,0)) AS `k0`, SUM(CAST(CASE WHEN `all_nations`.`nation` = 'BRAZIL' THEN `all_nations`.`volume` ELSE CAST(0 AS DECIMAL(26,4)) END AS DECIMAL(26,4))) AS `p0`, SUM(CAST(`all_nations`.`volume` AS DECIMAL(26,4))) AS `p1` FROM (SELECT CAST(YEAR(`orders+customer+n1+region`.`o_orderdate`) AS DECIMAL(10,0)) AS `o_year`, `lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS `volume`, `n2`.`n_name` AS `nation` FROM `static_1` AS `part`, `supplier` AS `supplier`, `lineitem` AS `lineitem`, `static_0` AS `orders+customer+n1+region`, `nation` AS `n2` WHERE (((`part`.`p_partkey` = `lineitem`.`l_partkey`) AND (`supplier`.`s_suppkey` = `lineitem`.`l_suppkey`)) AND (`lineitem`.`l_orderkey` = `orders+customer+n1+region`.`o_orderkey`)) AND (`supplier`.`s_nationkey` = `n2`.`n_nationkey`)) AS `all_nations` GROUP BY `all_nations`.`o_year`
   key k0 DECIMAL(10,0): all_nations.o_year
   partial p0 DECIMAL(36,4): total of sum(CASE WHEN all_nations.nation = 'BRAZIL' THEN all_nations.volume ELSE CAST(0 AS DECIMAL(26, 4)) END)
   partial p1 DECIMAL(36,4): total of sum(all_nations.volume)
@@ -173,7 +171,7 @@ grouping state_0
     SELECT k0, CAST(SUM(p0) AS DECIMAL(36,4)) AS p0, CAST(SUM(p1) AS DECIMAL(36,4)) AS p1 FROM state_0 GROUP BY k0
 upper pipeline
   SELECT CAST(`merged_0`.`k0` AS DECIMAL(10,0)) AS `c0`, CAST(CAST(`merged_0`.`p0` AS DECIMAL(38,18)) / `merged_0`.`p1` AS DECIMAL(38,18)) AS `c1` FROM `state_0` AS `merged_0`
-pinned tables: supplier, customer, nation, part, orders, region
+pinned tables: supplier, nation, orders, customer, region, part
 
 -- TPC-H 9
 SELECT nation, o_year, sum(amount) AS sum_profit
@@ -186,10 +184,10 @@ GROUP BY nation, o_year ORDER BY nation, o_year DESC;
 ----
 notice: ORDER BY is dropped: ask for the order when you query the view
 static pipeline static_0
-  SELECT `part`.`p_partkey` AS `p_partkey` FROM `part` AS `part` WHERE `part`.`p_name` LIKE '%green%'
+  SELECT `supplier`.`s_suppkey` AS `s_suppkey`, `partsupp`.`ps_partkey` AS `ps_partkey`, `nation`.`n_name` AS `n_name`, `partsupp`.`ps_supplycost` AS `ps_supplycost` FROM `part` AS `part`, `supplier` AS `supplier`, `partsupp` AS `partsupp`, `nation` AS `nation` WHERE (((`supplier`.`s_nationkey` = `nation`.`n_nationkey`) AND (`part`.`p_name` LIKE '%green%')) AND (`partsupp`.`ps_suppkey` = `supplier`.`s_suppkey`)) AND (`part`.`p_partkey` = `partsupp`.`ps_partkey`)
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT CAST(`profit`.`nation` AS STRING) AS `k0`, CAST(`profit`.`o_year` AS DECIMAL(10,0)) AS `k1`, SUM(CAST(`profit`.`amount` AS DECIMAL(27,4))) AS `p0` FROM (SELECT `nation@`.`n_name` AS `nation`, CAST(YEAR(`orders`.`o_orderdate`) AS DECIMAL(10,0)) AS `o_year`, (`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`)) - (`partsupp`.`ps_supplycost` * `lineitem`.`l_quantity`) AS `amount` FROM `static_0` AS `part`, `supplier` AS `supplier`, `lineitem` AS `lineitem`, `partsupp` AS `partsupp`, `orders` AS `orders`, `nation` AS `nation@` WHERE (((((`supplier`.`s_suppkey` = `lineitem`.`l_suppkey`) AND (`partsupp`.`ps_suppkey` = `lineitem`.`l_suppkey`)) AND (`partsupp`.`ps_partkey` = `lineitem`.`l_partkey`)) AND (`part`.`p_partkey` = `lineitem`.`l_partkey`)) AND (`orders`.`o_orderkey` = `lineitem`.`l_orderkey`)) AND (`supplier`.`s_nationkey` = `nation@`.`n_nationkey`)) AS `profit` GROUP BY `profit`.`nation`, `profit`.`o_year`
+    SELECT CAST(`profit`.`nation` AS STRING) AS `k0`, CAST(`profit`.`o_year` AS DECIMAL(10,0)) AS `k1`, SUM(CAST(`profit`.`amount` AS DECIMAL(27,4))) AS `p0` FROM (SELECT `part+supplier+partsupp+nation`.`n_name` AS `nation`, CAST(YEAR(`orders`.`o_orderdate`) AS DECIMAL(10,0)) AS `o_year`, (`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`)) - (`part+supplier+partsupp+nation`.`ps_supplycost` * `lineitem`.`l_quantity`) AS `amount` FROM `static_0` AS `part+supplier+partsupp+nation`, `lineitem` AS `lineitem`, `orders` AS `orders` WHERE ((`part+supplier+partsupp+nation`.`s_suppkey` = `lineitem`.`l_suppkey`) AND (`part+supplier+partsupp+nation`.`ps_partkey` = `lineitem`.`l_partkey`)) AND (`orders`.`o_orderkey` = `lineitem`.`l_orderkey`)) AS `profit` GROUP BY `profit`.`nation`, `profit`.`o_year`
   key k0 STRING: profit.nation
   key k1 DECIMAL(10,0): profit.o_year
   partial p0 DECIMAL(37,4): total of sum(profit.amount)
@@ -197,7 +195,7 @@ grouping state_0
     SELECT k0, k1, CAST(SUM(p0) AS DECIMAL(37,4)) AS p0 FROM state_0 GROUP BY k0, k1
 upper pipeline
   SELECT CAST(`merged_0`.`k0` AS STRING) AS `c0`, CAST(`merged_0`.`k1` AS DECIMAL(10,0)) AS `c1`, CAST(`merged_0`.`p0` AS DECIMAL(37,4)) AS `c2` FROM `state_0` AS `merged_0`
-pinned tables: supplier, partsupp, orders, nation, part
+pinned tables: orders, part, supplier, partsupp, nation
 
 -- TPC-H 10
 SELECT c_custkey, c_name, sum(l_extendedprice * (1 - l_discount)) AS revenue, c_acctbal, n_name, c_address, c_phone, c_comment
@@ -207,10 +205,10 @@ WHERE c_custkey = o_custkey AND l_orderkey = o_orderkey AND o_orderdate >= date 
 GROUP BY c_custkey, c_name, c_acctbal, c_phone, n_name, c_address, c_comment ORDER BY revenue DESC LIMIT 20;
 ----
 static pipeline static_0
-  SELECT `orders`.`o_custkey` AS `o_custkey`, `orders`.`o_orderkey` AS `o_orderkey` FROM `orders` AS `orders` WHERE (`orders`.`o_orderdate` >= CAST('1993-10-01' AS DATE)) AND (`orders`.`o_orderdate` < (CAST(CAST('1993-10-01' AS DATE) AS TIMESTAMP_NTZ) + MAKE_INTERVAL(0, 3, 0, 0, 0, 0, 0.000000)))
+  SELECT `customer`.`c_custkey` AS `c_custkey`, `customer`.`c_name` AS `c_name`, `customer`.`c_acctbal` AS `c_acctbal`, `customer`.`c_phone` AS `c_phone`, `nation`.`n_name` AS `n_name`, `customer`.`c_address` AS `c_address`, `customer`.`c_comment` AS `c_comment`, `orders`.`o_orderkey` AS `o_orderkey` FROM `customer` AS `customer`, `orders` AS `orders`, `nation` AS `nation` WHERE (((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`orders`.`o_orderdate` >= CAST('1993-10-01' AS DATE))) AND (`orders`.`o_orderdate` < (CAST(CAST('1993-10-01' AS DATE) AS TIMESTAMP_NTZ) + MAKE_INTERVAL(0, 3, 0, 0, 0, 0, 0.000000)))) AND (`customer`.`c_nationkey` = `nation`.`n_nationkey`)
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT `customer`.`c_custkey` AS `k0`, `customer`.`c_name` AS `k1`, `customer`.`c_acctbal` AS `k2`, `customer`.`c_phone` AS `k3`, `nation`.`n_name` AS `k4`, `customer`.`c_address` AS `k5`, `customer`.`c_comment` AS `k6`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `customer` AS `customer`, `static_0` AS `orders`, `lineitem` AS `lineitem`, `nation` AS `nation` WHERE (((`customer`.`c_custkey` = `orders`.`o_custkey`) AND (`lineitem`.`l_orderkey` = `orders`.`o_orderkey`)) AND (`lineitem`.`l_returnflag` = 'R')) AND (`customer`.`c_nationkey` = `nation`.`n_nationkey`) GROUP BY `customer`.`c_custkey`, `customer`.`c_name`, `customer`.`c_acctbal`, `customer`.`c_phone`, `nation`.`n_name`, `customer`.`c_address`, `customer`.`c_comment`
+    SELECT `customer+orders+nation`.`c_custkey` AS `k0`, `customer+orders+nation`.`c_name` AS `k1`, `customer+orders+nation`.`c_acctbal` AS `k2`, `customer+orders+nation`.`c_phone` AS `k3`, `customer+orders+nation`.`n_name` AS `k4`, `customer+orders+nation`.`c_address` AS `k5`, `customer+orders+nation`.`c_comment` AS `k6`, SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `static_0` AS `customer+orders+nation`, `lineitem` AS `lineitem` WHERE (`lineitem`.`l_orderkey` = `customer+orders+nation`.`o_orderkey`) AND (`lineitem`.`l_returnflag` = 'R') GROUP BY `customer+orders+nation`.`c_custkey`, `customer+orders+nation`.`c_name`, `customer+orders+nation`.`c_acctbal`, `customer+orders+nation`.`c_phone`, `customer+orders+nation`.`n_name`, `customer+orders+nation`.`c_address`, `customer+orders+nation`.`c_comment`
   key k0 INT: customer.c_custkey
   key k1 STRING: customer.c_name
   key k2 DECIMAL(12,2): customer.c_acctbal
@@ -223,7 +221,7 @@ grouping state_0
     SELECT k0, k1, k2, k3, k4, k5, k6, CAST(SUM(p0) AS DECIMAL(36,4)) AS p0 FROM state_0 GROUP BY k0, k1, k2, k3, k4, k5, k6
 upper pipeline
   SELECT CAST(`merged_0`.`k0` AS INT) AS `c0`, CAST(`merged_0`.`k1` AS STRING) AS `c1`, CAST(`merged_0`.`p0` AS DECIMAL(36,4)) AS `c2`, CAST(`merged_0`.`k2` AS DECIMAL(12,2)) AS `c3`, CAST(`merged_0`.`k4` AS STRING) AS `c4`, CAST(`merged_0`.`k5` AS STRING) AS `c5`, CAST(`merged_0`.`k3` AS STRING) AS `c6`, CAST(`merged_0`.`k6` AS STRING) AS `c7` FROM `state_0` AS `merged_0` ORDER BY `c2` DESC NULLS FIRST LIMIT 20
-pinned tables: customer, nation, orders
+pinned tables: customer, orders, nation
 
 -- TPC-H 11
 SELECT ps_partkey, sum(ps_supplycost * ps_availqty) AS value FROM partsupp, supplier, nation
@@ -342,9 +340,11 @@ WHERE (p_partkey = l_partkey AND p_brand = 'Brand#12' AND p_container IN ('SM CA
     AND l_quantity >= 10 AND l_quantity <= 20 AND p_size BETWEEN 1 AND 10 AND l_shipmode IN ('AIR', 'AIR REG')
     AND l_shipinstruct = 'DELIVER IN PERSON');
 ----
+static pipeline static_0
+  SELECT `part`.`p_brand` AS `p_brand`, `part`.`p_container` AS `p_container`, `part`.`p_partkey` AS `p_partkey`, `part`.`p_size` AS `p_size` FROM `part` AS `part` WHERE (((`part`.`p_brand` = 'Brand#12') AND (`part`.`p_container` IN ('SM CASE', 'SM BOX', 'SM PACK', 'SM PKG'))) AND (`part`.`p_size` BETWEEN 1 AND 5)) OR (((`part`.`p_brand` = 'Brand#23') AND (`part`.`p_container` IN ('MED BAG', 'MED BOX', 'MED PKG', 'MED PACK'))) AND (`part`.`p_size` BETWEEN 1 AND 10))
 grouping state_0
   stream pipeline over "lineitem"
-    SELECT SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `lineitem` AS `lineitem`, `part` AS `part` WHERE ((((((((`part`.`p_partkey` = `lineitem`.`l_partkey`) AND (`part`.`p_brand` = 'Brand#12')) AND (`part`.`p_container` IN ('SM CASE', 'SM BOX', 'SM PACK', 'SM PKG'))) AND (`lineitem`.`l_quantity` >= 1)) AND (`lineitem`.`l_quantity` <= 11)) AND (`part`.`p_size` BETWEEN 1 AND 5)) AND (`lineitem`.`l_shipmode` IN ('AIR', 'AIR REG'))) AND (`lineitem`.`l_shipinstruct` = 'DELIVER IN PERSON')) OR ((((((((`part`.`p_partkey` = `lineitem`.`l_partkey`) AND (`part`.`p_brand` = 'Brand#23')) AND (`part`.`p_container` IN ('MED BAG', 'MED BOX', 'MED PKG', 'MED PACK'))) AND (`lineitem`.`l_quantity` >= 10)) AND (`lineitem`.`l_quantity` <= 20)) AND (`part`.`p_size` BETWEEN 1 AND 10)) AND (`lineitem`.`l_shipmode` IN ('AIR', 'AIR REG'))) AND (`lineitem`.`l_shipinstruct` = 'DELIVER IN PERSON'))
+    SELECT SUM(CAST(`lineitem`.`l_extendedprice` * (CAST(1 AS DECIMAL(1,0)) - `lineitem`.`l_discount`) AS DECIMAL(26,4))) AS `p0` FROM `lineitem` AS `lineitem`, `static_0` AS `part` WHERE ((((((((`part`.`p_partkey` = `lineitem`.`l_partkey`) AND (`part`.`p_brand` = 'Brand#12')) AND (`part`.`p_container` IN ('SM CASE', 'SM BOX', 'SM PACK', 'SM PKG'))) AND (`lineitem`.`l_quantity` >= 1)) AND (`lineitem`.`l_quantity` <= 11)) AND (`part`.`p_size` BETWEEN 1 AND 5)) AND (`lineitem`.`l_shipmode` IN ('AIR', 'AIR REG'))) AND (`lineitem`.`l_shipinstruct` = 'DELIVER IN PERSON')) OR ((((((((`part`.`p_partkey` = `lineitem`.`l_partkey`) AND (`part`.`p_brand` = 'Brand#23')) AND (`part`.`p_container` IN ('MED BAG', 'MED BOX', 'MED PKG', 'MED PACK'))) AND (`lineitem`.`l_quantity` >= 10)) AND (`lineitem`.`l_quantity` <= 20)) AND (`part`.`p_size` BETWEEN 1 AND 10)) AND (`lineitem`.`l_shipmode` IN ('AIR', 'AIR REG'))) AND (`lineitem`.`l_shipinstruct` = 'DELIVER IN PERSON'))
   partial p0 DECIMAL(36,4): total of sum(lineitem.l_extendedprice * (1 - lineitem.l_discount))
   merge
     SELECT CAST(SUM(p0) AS DECIMAL(36,4)) AS p0 FROM state_0
