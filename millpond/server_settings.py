@@ -102,3 +102,10 @@ IDENTITY_SETTINGS = (
     Setting("role", "none", "role", "As which role, if it is in it, the session acts: SET ROLE.", scope="session"),
 )
 """Who a session is; `millpond.privileges.identity` says what comes of them."""
+
+
+def full_version() -> str:
+    """What version() answers."""
+    from millpond import __version__
+
+    return f"PostgreSQL {SERVER_VERSION} (Millpond {__version__})"

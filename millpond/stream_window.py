@@ -115,7 +115,8 @@ class CalendarWindow(StreamWindow):
         return self.kind, self.unit, self.onward
 
     def bounds(self, number: int) -> tuple[int, int]:
-        return number, FOREVER
+        # One and a half times the longest such unit after its beginning, the next one is current.
+        return number, FOREVER if self.onward else self.as_of(number + 3 * _LONGEST_US[self.unit] // 2)
 
     def panes(self, number: int) -> tuple[int, int]:
         return number, FOREVER if self.onward else number
@@ -168,7 +169,16 @@ class SessionWindow(StreamWindow):
 AsOfNow = AgeWindow | CalendarWindow
 """Windows that move with the clock, whatever arrives."""
 
-CALENDAR_UNITS = ("hour", "day", "week", "month", "quarter", "year")
+_HOUR_US, _DAY_US = 3_600_000_000, 86_400_000_000
+_LONGEST_US = {
+    "hour": _HOUR_US,
+    "day": _DAY_US,
+    "week": 7 * _DAY_US,
+    "month": 31 * _DAY_US,
+    "quarter": 92 * _DAY_US,
+    "year": 366 * _DAY_US,
+}
+CALENDAR_UNITS = tuple(_LONGEST_US)
 
 
 def shown_length(length: int, *, by_rows: bool) -> str:

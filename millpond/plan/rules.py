@@ -81,12 +81,8 @@ def different_windows(place: exp.Expr) -> MillpondError:
     return refused("UNION ALL of streams in different windows is not supported", place, hint=hint)
 
 
-def check_windows(windows: Mapping[str, StreamWindow], *, kept: bool) -> None:
+def check_windows(windows: Mapping[str, StreamWindow]) -> None:
     """Raises if the windows of one query cannot be evaluated together."""
-    if windows and not kept:
-        kind = next(iter(windows.values())).kind.upper()
-        hint = "Create a view, or filter by time."
-        raise refused(f"{kind} in a query that is not a view is not supported", None, hint=hint)
     by_alias: dict[str, StreamWindow] = {}
     for window in windows.values():
         other = by_alias.setdefault(window.alias, window)

@@ -93,7 +93,7 @@ def split(bound: BoundQuery, *, kept: bool = True, choices: Choices = NO_CHOICES
     pinned = [one for one in _distinct(below) if one.schema != STATE_SCHEMA]
     live = [one for one in _distinct(_relations(tree)) if one.schema != STATE_SCHEMA and one not in pinned]
     plan = SplitPlan(tuple(cutter.groupings), tuple(cutter.statics), upper, tuple(pinned), tuple(live), tuple(notices))
-    check_windows(plan.windows, kept=kept)
+    check_windows(plan.windows)
     return plan
 
 

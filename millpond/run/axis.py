@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from millpond.plan.pipelines import StreamPipeline
-from millpond.relation import ARRIVAL_TIMESTAMP, TID
+from millpond.relation import ARRIVAL_TIMESTAMP, TID, Relation
 from millpond.state.records import SavedAxis, StateRecord
 from millpond.stream import Chunk, StreamRelation
 from millpond.stream_window import FOREVER
@@ -154,16 +154,22 @@ class Axis:
 def open_axis(stream: StreamRelation, pipeline: StreamPipeline, record: StateRecord) -> Axis:
     """The axis of a pipeline's window, known as far as its state has taken the stream."""
     assert pipeline.window is not None
-    oid, options, column = pipeline.stream.oid, pipeline.stream.options, pipeline.window.column
+    oid = pipeline.stream.oid
+    axis = new_axis(stream, pipeline.stream, pipeline.window.column, record.offsets[oid])
+    saved = record.axes.get(oid)
+    if saved is not None:
+        axis.span, axis.reached, axis.taken = Span(saved.low, saved.high), saved.reached, saved.taken
+    return axis
+
+
+def new_axis(stream: StreamRelation, relation: Relation, column: str, first: int) -> Axis:
+    """The axis of a column of a stream, whose tuples from `first` on are to be looked at."""
+    options, declared = relation.options, relation.column(column)
     is_event = column == options.get("timestamp")
     delay_us = int(options.get("watermark", 0)) * 1000 if is_event else 0
     idle_us = int(options["idle"]) * 1000 if is_event and "idle" in options else None
-    saved = record.axes.get(oid)
-    span = None if saved is None else Span(saved.low, saved.high)
-    declared = pipeline.stream.column(column)
     nullable = declared is None or not declared.not_null
-    reached, taken = (None, None) if saved is None else (saved.reached, saved.taken)
-    return Axis(stream, column, nullable, delay_us, idle_us, record.offsets[oid], span, reached, taken)
+    return Axis(stream, column, nullable, delay_us, idle_us, first)
 
 
 def places_of(chunk: Chunk, column: str) -> Column:

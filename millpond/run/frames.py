@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from millpond.relation import TID
+from millpond.run.axis import Axis
 from millpond.stream_window import AsOfNow, StreamWindow
 
 Frame = Mapping[str, int]
@@ -40,6 +42,15 @@ class Reach:
     position: int
     newest: int
     low: int
+
+
+def reach_of(stream: int, axis: Axis, start: int) -> Reach | None:
+    """How far one stream is; a view sees rows from the tuple `start` on."""
+    position, newest = axis.position(), axis.newest()
+    if position is None or newest is None:
+        return None
+    low = start if axis.column == TID.name else axis.span.low if axis.span is not None else position
+    return Reach(stream, position, newest, low)
 
 
 def frames(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +21,9 @@ import pyarrow as pa
 
 from millpond import interrupt
 from millpond.plan.pipelines import Grouping
-from millpond.relation import TID
 from millpond.run.adaptive_chunks import AdaptiveChunks
-from millpond.run.axis import Axis, Places
-from millpond.run.frames import Frame, Reach, Shows, driver_of, frames
+from millpond.run.axis import Places
+from millpond.run.frames import Frame, Reach, Shows, driver_of, frames, reach_of
 from millpond.run.merge import KeptParts, Merge
 from millpond.run.pane_state import Need, PaneState
 from millpond.run.view import Answer, ContinuousView, Seen
@@ -132,6 +132,11 @@ class WindowedView(ContinuousView):
         now = max(stream.now_us() for stream in self.streams.values())
         return frames(self.windows, reaches, now, shows, up_to)
 
+    def ranges_of(self, answer: Answer) -> list[dict[str, tuple[int, int]]]:
+        """From where to where the windows go that an answer shows, by their aliases."""
+        _, shown, _ = cast("tuple[object, list[Frame], object]", answer.token)
+        return [{self.windows[name].alias: self.windows[name].bounds(frame[name]) for name in frame} for frame in shown]
+
     def slide_after(self, slide: int | None) -> int | None:
         """The slide that comes after one, or is the first of all; None if there is none. Those that are forgotten are
         left out."""
@@ -153,7 +158,7 @@ class WindowedView(ContinuousView):
     def _reach(self, name: str) -> Reach | None:
         """How far all streams of a grouping are."""
         state = self._pane_states()[name]
-        found = [_reach(oid, axis, self.record.starts[oid] or 0) for oid, axis in state.axes.items()]
+        found = [reach_of(oid, axis, self.record.starts[oid] or 0) for oid, axis in state.axes.items()]
         known = [one for one in found if one is not None]
         if len(known) < len(found):
             return None
@@ -351,12 +356,3 @@ class WindowedView(ContinuousView):
 
 def _key(frame: Frame) -> tuple[int, ...]:
     return tuple(frame.values())
-
-
-def _reach(stream: int, axis: Axis, start: int) -> Reach | None:
-    """How far one stream is; a view sees rows from the tuple `start` on."""
-    position, newest = axis.position(), axis.newest()
-    if position is None or newest is None:
-        return None
-    low = start if axis.column == TID.name else axis.span.low if axis.span is not None else position
-    return Reach(stream, position, newest, low)

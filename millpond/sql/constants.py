@@ -13,6 +13,7 @@ from millpond.sql.functions import CONSTANTS
 from millpond.sql.nodes import identifier, note_of, type_of
 from millpond.sql.stream_windows import is_bound
 from millpond.sql.templates import rewrite
+from millpond.types import SqlType
 
 Constants = Callable[[str], datetime | date | str | int | None]
 """The value of a constant by its name; that of a window's bound by `bound_key`, or None to leave it as it is."""
@@ -27,12 +28,17 @@ def put_constants(tree: exp.Expr, constants: Constants) -> exp.Expr:
         function = note_of(node).function
         if is_bound(node):
             bound = constants(bound_key(node.name, node.expressions[0].name))
-            return exp.Column(this=identifier(node.name)) if bound is None else constant(_shown(bound), type_of(node))
+            return exp.Column(this=identifier(node.name)) if bound is None else constant_of(bound, type_of(node))
         if function is None or function.name not in CONSTANTS or not isinstance(node, exp.Anonymous):
             return node
         return constant(_value(function.name, constants), type_of(node))
 
     return rewrite(tree, rule)
+
+
+def constant_of(value: datetime | date | str | int, kind: SqlType) -> exp.Expr:
+    """A value as a literal of a type."""
+    return constant(_shown(value), kind)
 
 
 def is_moment(node: exp.Expr) -> bool:

@@ -29,6 +29,7 @@ from millpond.statements.insert import insert, insert_literals
 from millpond.statements.memberships import change_membership
 from millpond.statements.subscribe import subscribe
 from millpond.statements.vacuum import vacuum
+from millpond.statements.verify import verify
 
 HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.Query: lambda execution, statement: execution.query(statement.tree),
@@ -45,7 +46,7 @@ HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.CreateStream: define.create_stream,
     s.CreateView: define.create_view,
     s.RefreshView: continuous.refresh,
-    s.VerifyView: continuous.verify,
+    s.VerifyView: verify,
     s.RenameView: define.rename_view,
     s.CreateContinuousQuery: continuous_queries.create,
     s.AlterContinuousQuery: continuous_queries.alter,

@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
-
-import pyarrow as pa
 
 from millpond.config import Setting
-from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.errors import MillpondError, SqlState, closest
 from millpond.plan.pipelines import SplitPlan
 from millpond.plan.split import Choices, split
-from millpond.privileges.authority import Authority, with_rights_of
+from millpond.privileges.authority import with_rights_of
 from millpond.privileges.reading import check_view
 from millpond.relation import Column, Relation
-from millpond.result import Notice, Result, ResultColumn
+from millpond.result import Notice, Result
 from millpond.run.statics import Statics, key_of
 from millpond.run.view import ContinuousView
 from millpond.run.views import ViewPlan, streams_of
 from millpond.services import Services
 from millpond.session_state import SessionState
-from millpond.spark.runner import FileInput, Input
+from millpond.spark.runner import FileInput
 from millpond.sql.bind import BoundQuery
-from millpond.sql.statements import CreateView, RefreshView, VerifyView
+from millpond.sql.statements import CreateView, RefreshView
 from millpond.state.records import ViewRecord
 from millpond.statements.execution import Execution, Request
 from millpond.statements.late import create_late_streams, late_streams
 from millpond.stream_window import AgeWindow, AsOfNow
-from millpond.types import BIGINT
-
-VERIFY_COLUMNS = (ResultColumn("rows", BIGINT), ResultColumn("missing", BIGINT), ResultColumn("unexpected", BIGINT))
-"""What VERIFY VIEW returns."""
-
-
-QUOTIENT_SCALE = 16
-"""Numerics with so many decimals, or more, come from a division or a root."""
-
 
 OPTIONS = {
     "backfill": Setting("backfill", False, "boolean", "Starts with the tuples that the stream holds."),
@@ -156,40 +142,12 @@ def refresh(execution: Execution, statement: RefreshView) -> Result:
     relation = execution.find(statement.name, "continuous")
     check_view(execution.transaction, relation)
     view = execution.services.views.get(relation)
-    starts = _held_starts(execution, view, "refresh")
+    starts = held_starts(execution, view, "refresh")
     plan = split(execution.bind_view(relation), choices=choices_of(relation.options))
     pinned = {table.name: table.version for table in plan.pinned}
     renewed = replace(relation, oid=execution.services.catalog.new_oid(), pinned=pinned)
     put(execution, renewed, relation, plan, starts)
     return Result("ALTER VIEW")
-
-
-def verify(execution: Execution, statement: VerifyView) -> Result:
-    """VERIFY VIEW: compute the view in one shot from the stream, and compare."""
-    relation = execution.find(statement.name, "continuous")
-    view = execution.services.views.get(relation)
-    if view.plan.windows:
-        hint = "Compare it with a query over the rows of a window."
-        raise not_supported("VERIFY VIEW of a view over windows", hint=hint, position=statement.name.position)
-    starts = _held_starts(execution, view, "verify")
-    answer = execution.view_answer(relation)
-    kept = answer.rows
-    with ExitStack() as held:
-        own: dict[str, Input] = {}
-        for oid, stream in streams_of(view.plan).items():
-            opened = execution.services.streams.get(stream)
-            chunk = held.enter_context(opened.hold(starts[oid], answer.ends[oid]))
-            paths = tuple(str(file.path) for file in chunk.files)
-            own[stream.name] = FileInput(paths, stream.columns, is_stream=True, tids=(chunk.first, chunk.end))
-        for table in view.plan.pinned:
-            own[table.name] = view.statics.pinned[key_of(table)]
-        owner = Authority.of(relation.owner, execution.transaction.roles)
-        computed = execution.frame(execution.bind_view(relation), own=own, reader=owner).collect()
-    missing, extra = _difference(computed, kept), _difference(kept, computed)
-    counts = [pa.array([count], pa.int64()) for count in (computed.num_rows, missing, extra)]
-    result = execution.rows("VERIFY VIEW", VERIFY_COLUMNS, pa.table(counts, names=["c0", "c1", "c2"]))
-    result.rows_changed = -1
-    return result
 
 
 def checked_options(options: Mapping[str, str], plan: SplitPlan) -> dict[str, str]:
@@ -216,7 +174,7 @@ def _held(execution: Execution, plan: SplitPlan) -> dict[int, int]:
     return {oid: int(streams.get(stream).stats().first_tid) for oid, stream in streams_of(plan).items()}
 
 
-def _held_starts(execution: Execution, view: ContinuousView, verb: str) -> dict[int, int]:
+def held_starts(execution: Execution, view: ContinuousView, verb: str) -> dict[int, int]:
     """The first tuples that a view read, which the streams must still hold."""
     starts: dict[int, int] = {}
     for oid, first in _held(execution, view.plan).items():
@@ -231,27 +189,6 @@ def _held_starts(execution: Execution, view: ContinuousView, verb: str) -> dict[
             )
         starts[oid] = start
     return starts
-
-
-def _difference(left: pa.Table, right: pa.Table) -> int:
-    """How many rows of one table are not in the other, counting duplicates."""
-    rows = Counter(_comparable(left))
-    rows.subtract(Counter(_comparable(right)))
-    return sum(count for count in rows.values() if count > 0)
-
-
-def _comparable(rows: pa.Table) -> Iterator[tuple[str, ...]]:
-    """Rows as texts. The last digits of floats, and of numerics that were divided, depend on the order of the terms."""
-    return zip(*(map(_shown_by(column.type), column.to_pylist()) for column in rows.columns), strict=True)
-
-
-def _shown_by(kind: pa.DataType) -> Callable[[Any], str]:
-    if pa.types.is_floating(kind):
-        # Rounded, so that what cancels out is zero, and added to zero, so that it is not minus zero.
-        return lambda value: str(value) if value is None else f"{round(value, 12) + 0.0:.9g}"
-    if pa.types.is_decimal(kind) and kind.scale >= QUOTIENT_SCALE:
-        return lambda value: str(value) if value is None else f"{value:.9g}"
-    return str
 
 
 def _statics(services: Services, relation: Relation, plan: SplitPlan) -> Statics:

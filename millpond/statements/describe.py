@@ -15,13 +15,13 @@ from millpond.sql.prepared import decided_types
 from millpond.sql.sqlite.translate import catalog_query
 from millpond.sql.subscribe import Subscribe, version_query
 from millpond.statements.change import change_target
-from millpond.statements.continuous import VERIFY_COLUMNS
 from millpond.statements.copy import copied_columns
 from millpond.statements.execution import Execution
 from millpond.statements.explain import EXPLAIN_COLUMNS
 from millpond.statements.insert import insertable, target_columns
 from millpond.statements.settings import show_columns
 from millpond.statements.subscribe import bind_followed, columns_of
+from millpond.statements.verify import VERIFY_COLUMNS
 from millpond.types import SqlType
 
 

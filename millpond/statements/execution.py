@@ -27,7 +27,7 @@ from millpond.relation import Check, Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
 from millpond.run.statics import key_of
 from millpond.run.view import Answer, ContinuousView
-from millpond.server_settings import SERVER_VERSION
+from millpond.server_settings import full_version
 from millpond.services import Held, Services
 from millpond.session_settings import SessionSettings
 from millpond.session_state import SessionState
@@ -41,6 +41,7 @@ from millpond.sql.sqlite.translate import catalog_query
 from millpond.sql.statements import Name, QueryTree
 from millpond.statements import session_functions, stream_queries
 from millpond.statements.system_catalog import SystemCatalog, is_declared, system_relation
+from millpond.statements.window_queries import over_current_windows
 from millpond.system import SYSTEM_RELATIONS, SystemContext
 from millpond.transaction import Transaction
 from millpond.types import BOOLEAN
@@ -152,7 +153,7 @@ class Execution:
             "session_user": self.identity.session_user,
             "current_database": DATABASE,
             "current_schema": "public",
-            "version": _version(),
+            "version": full_version(),
         }
         return constants[name]
 
@@ -223,7 +224,8 @@ class Execution:
     def frame_now(
         self, bound: BoundQuery, own: Mapping[str, Input] = stream_queries.NO_FILES, names: Sequence[str] | None = None
     ) -> Frame:
-        """The same over streams as they are now."""
+        """The same over streams as they are now, and the newest complete windows of them."""
+        bound = over_current_windows(self, bound)
         inputs: dict[str, Input] = {}
         views: dict[str, str] = {}
         held: list[Held] = []
@@ -442,9 +444,3 @@ def base_relations(bound: BoundQuery) -> dict[str, Relation]:
 
 def _shown(name: Name) -> str:
     return f"{name.schema}.{name.name}" if name.schema else name.name
-
-
-def _version() -> str:
-    from millpond import __version__
-
-    return f"PostgreSQL {SERVER_VERSION} (Millpond {__version__})"

@@ -19,6 +19,7 @@ from millpond.statements.continuous_chunks import Planned, check_rights, plan_ag
 from millpond.statements.continuous_queries import existing, plan_new
 from millpond.statements.execution import Execution, base_relations
 from millpond.statements.explain_live import explain_live
+from millpond.statements.window_queries import over_current_windows
 from millpond.types import TEXT
 
 EXPLAIN_COLUMNS = (ResultColumn("QUERY PLAN", TEXT),)
@@ -31,6 +32,7 @@ def explain(execution: Execution, statement: Explain) -> Result:
     live = stream_queries.live_query(execution, bound)
     if live is not None:
         return _lines(execution, explain_live(execution, live, analyze=statement.analyze))
+    bound = over_current_windows(execution, bound)
     frame, read = execution.frame_now(bound), base_relations(bound)
     lines = [line for relation in read.values() for line in _reads(execution, relation)]
     text = bound.to_spark({key: relation.name for key, relation in read.items()})

@@ -1,6 +1,7 @@
 """Ad hoc queries over streams that flow: what a session has set decides how long they are read, the plan how.
 
-A query whose streams are read as they are now, because their timeout is 0 or a snapshot was asked for, is none.
+A query whose streams are read as they are now is none: because their timeout is 0, a snapshot was asked for, or it is
+over windows, of which the newest is there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pyarrow as pa
 from millpond.errors import MillpondError, SqlState
 from millpond.plan.once import Flow, Gathered, OncePlan, plan_once
 from millpond.plan.pipelines import SplitPlan
+from millpond.plan.trees import has_windows
 from millpond.privileges.acl import INSERT
 from millpond.relation import ARRIVAL_TIMESTAMP, Relation
 from millpond.run.flow import FlowingQuery
@@ -61,7 +63,7 @@ def live_query(execution: Execution, bound: BoundQuery, own: Collection[str] = (
     read = (reference.relation for reference in bound.relations)
     streams = {one.oid: one for one in read if one.kind == "stream" and one.name not in own}
     ends = {oid: scan_end(execution, stream) for oid, stream in streams.items()}
-    if not streams or execution.settings.text("stream_scan") == "snapshot":
+    if not streams or has_windows(bound.tree) or execution.settings.text("stream_scan") == "snapshot":
         return None
     if not _starts_late(execution) and all(end.quiet_us == 0 for end in ends.values()):
         return None
