@@ -178,7 +178,7 @@ class Pond:
             stores.close()
             raise
         views = ViewStore(self.path / "state", self.scratch, stores.catalog, stores.streams, runner, self._settings)
-        queries = QueryStore(stores.catalog, stores.streams, runner, self._settings)
+        queries = QueryStore(stores.catalog, stores.streams, runner)
         kept = (stores.catalog, stores.tables, stores.streams)
         services = Services(*kept, runner, views, queries, self._settings, self.scratch, Feeds(self._settings))
         continuous.reopen(services)

@@ -14,7 +14,7 @@ from typing import Literal
 
 from millpond.setting import Setting
 
-WindowKind = Literal["tumble", "hop", "landmark", "last", "session", "age", "calendar"]
+WindowKind = Literal["tumble", "hop", "landmark", "last", "session", "age", "calendar", "cycle"]
 
 FOREVER = 1 << 62
 """A place that no row reaches: the end of windows that have none."""
@@ -164,6 +164,14 @@ class SessionWindow(StreamWindow):
     def pane(self, place: int) -> int:
         """The pane of a place."""
         return place // self.size
+
+
+@dataclass(frozen=True)
+class CycleWindow(StreamWindow):
+    """One cycle after the other of a continuous query, at most `cycles` of them. Cycles of rows are counted from where
+    the query begins."""
+
+    cycles: int | None = None
 
 
 AsOfNow = AgeWindow | CalendarWindow

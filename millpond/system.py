@@ -13,6 +13,7 @@ from millpond.privileges.authority import Authority
 from millpond.privileges.examine import may_examine
 from millpond.relation import Column, Relation
 from millpond.run.continuous_queries import QueryStore, is_paused
+from millpond.run.continuous_query import ContinuousQuery
 from millpond.run.feeds import Feeds
 from millpond.run.session_view import SessionView
 from millpond.run.views import ViewStore
@@ -120,6 +121,12 @@ def _windows(context: SystemContext) -> Iterable[Row]:
             )
 
 
+def _state(relation: Relation, query: ContinuousQuery) -> str:
+    if query.record.failure:
+        return "failed"
+    return "ended" if query.is_over else "paused" if is_paused(relation) else "running"
+
+
 def _queries(context: SystemContext) -> Iterable[Row]:
     names = {one.oid: one.name for one in context.transaction.relations.values()}
     for relation in context.relations("query"):
@@ -131,7 +138,7 @@ def _queries(context: SystemContext) -> Iterable[Row]:
         (place,) = record.offsets.values() if len(record.offsets) == 1 else (None,)
         yield (
             relation.name,
-            "failed" if record.failure else "paused" if is_paused(relation) else "running",
+            _state(relation, query),
             ", ".join(sorted(names[oid] for oid in record.offsets if oid in names)),
             _target(relation),
             place,
@@ -147,6 +154,13 @@ def _queries(context: SystemContext) -> Iterable[Row]:
 def _target(query: Relation) -> str:
     assert query.definition is not None
     return parse_insert(query.definition).target.name
+
+
+def _cycles(context: SystemContext) -> Iterable[Row]:
+    for relation in context.relations("query"):
+        query = context.queries.find(relation.oid)
+        for one in list(query.cycles) if query is not None else ():
+            yield (relation.name, one.number, one.starts, one.ends, one.rows_in, one.rows_out, one.post_cut_s * 1000)
 
 
 def _subscriptions(context: SystemContext) -> Iterable[Row]:
@@ -272,6 +286,20 @@ _ALL = (
             "chunks": BIGINT,
             "error": TEXT,
             "definition": TEXT,
+        },
+    ),
+    _system(
+        "public",
+        "millpond_cycles",
+        _cycles,
+        {
+            "query": TEXT,
+            "cycle": BIGINT,
+            "starts": TEXT,
+            "ends": TEXT,
+            "rows_in": BIGINT,
+            "rows_out": BIGINT,
+            "post_cut_ms": DOUBLE,
         },
     ),
     _system(

@@ -28,7 +28,7 @@ from millpond.plan.window_bounds import bounds_below, without_bounds
 from millpond.sql import session_functions
 from millpond.sql.functions import CONSTANTS
 from millpond.sql.nodes import note_of, position_of, walk_own
-from millpond.stream_window import AsOfNow, SessionWindow, StreamWindow
+from millpond.stream_window import AsOfNow, CycleWindow, SessionWindow, StreamWindow
 
 _GROUP_FIRST = "Group the stream in a subquery first: what is above a grouping is not restricted."
 _SWAP_OR_GROUP = "Swap the sides, or group the stream in a subquery first."
@@ -83,6 +83,9 @@ def different_windows(place: exp.Expr) -> MillpondError:
 
 def check_windows(windows: Mapping[str, StreamWindow]) -> None:
     """Raises if the windows of one query cannot be evaluated together."""
+    if any(isinstance(window, CycleWindow) for window in windows.values()):
+        hint = "Write CREATE CONTINUOUS QUERY name AS INSERT INTO ... SELECT ... FROM CYCLE(...)."
+        raise refused("CYCLE is only supported in a continuous query", None, hint=hint)
     by_alias: dict[str, StreamWindow] = {}
     for window in windows.values():
         other = by_alias.setdefault(window.alias, window)

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from millpond.catalog import Catalog
-from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState
 from millpond.relation import Relation
-from millpond.run.continuous_query import ContinuousQuery, Take, failure_of
+from millpond.run.continuous_query import ContinuousQuery, Work, failure_of
 from millpond.spark.runner import Runner
 from millpond.state.records import QueryRecord
+from millpond.stream_window import CycleWindow
 from millpond.streams import StreamStore
 
 PAUSED = "paused"
@@ -22,11 +22,13 @@ PAUSED = "paused"
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """A continuous query, the streams that it reads, and the table or stream that it writes."""
+    """A continuous query, the streams that it reads, the table or stream that it writes, and the cycles in which it
+    does."""
 
     relation: Relation
     sources: tuple[Relation, ...]
     target: Relation
+    window: CycleWindow | None = None
 
 
 def is_paused(query: Relation) -> bool:
@@ -42,20 +44,19 @@ def tag_of(oid: int) -> str:
 class QueryStore:
     """All continuous queries; safe to use from several threads."""
 
-    def __init__(self, catalog: Catalog, streams: StreamStore, runner: Runner, settings: Settings) -> None:
+    def __init__(self, catalog: Catalog, streams: StreamStore, runner: Runner) -> None:
         self._catalog, self._streams, self._runner = catalog, streams, runner
-        self._rows_max = settings.integer("query_chunk_rows")
         # Held while a query is started, stopped or changed. Those that work do not need it.
         self._turn = threading.RLock()
         self._queries: dict[int, tuple[ContinuousQuery, QueryPlan]] = {}
-        self._work: Callable[[int], Take] | None = None
+        self._work: Callable[[QueryPlan], Work] | None = None
 
     # -- creating and opening ------------------------------------------------------------------------------
 
-    def open(self, work: Callable[[int], Take], plans: Iterable[QueryPlan]) -> None:
+    def open(self, work: Callable[[QueryPlan], Work], plans: Iterable[QueryPlan]) -> None:
         """Go on with the queries of a pond, each where it was; one that was never started begins now.
 
-        `work` gives what a query, by its oid, does with its chunks.
+        `work` gives what a query does with its chunks.
         """
         self._work = work
         begun = set(self._catalog.queries())
@@ -100,7 +101,9 @@ class QueryStore:
         assert self._work is not None, "a pond opens its queries before it makes new ones"
         oid, streams = plan.relation.oid, {one.oid: self._streams.get(one) for one in plan.sources}
         look, cancel = partial(self._look, plan), partial(self._runner.interrupt, tag_of(oid))
-        return ContinuousQuery(oid, streams, self._work(oid), look, self._catalog.commit_query, cancel, self._rows_max)
+        cycles_max = None if plan.window is None else plan.window.cycles
+        commit = self._catalog.commit_query
+        return ContinuousQuery(oid, streams, self._work(plan), look, commit, cancel, cycles_max)
 
     def _reopen(self, plan: QueryPlan) -> None:
         """Take up a query. A stream in memory starts anew with each process, and so does who reads it."""

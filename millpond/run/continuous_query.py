@@ -1,11 +1,14 @@
-"""One continuous query at work: a thread that waits for tuples and takes all that there are as one chunk.
+"""One continuous query at work: a thread that waits for tuples and takes all that there are as one chunk, or those of
+a cycle when it is complete.
 
 Steps of a chunk; whatever happens between two of them, no tuple is missed and none is taken twice:
 
-1. hold the tuples from the query's offsets to the ends of its streams, up to a bound
-2. compute what they make (`Take`; nobody sees anything yet)
+1. hold the tuples from the query's offsets to the ends of its streams, up to a bound, or to the end of a cycle
+2. compute what they make (nobody sees anything yet)
 3. make that visible together with the new offsets, in one step: see `millpond.statements.continuous_chunks`
 4. the followers advance, so that the streams may overwrite what was read
+
+The first three are the query's `Work`.
 
 A query that fails on its data, or on what it may do, is set aside with its error until somebody resumes it. Whatever
 else fails is tried again.
@@ -15,20 +18,48 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.interrupt import Interrupt
 from millpond.state.records import Failure, QueryRecord
-from millpond.stream import Chunk, Follower, StreamRelation
+from millpond.stream import Follower, StreamRelation
 
 logger = logging.getLogger(__name__)
 
-Take = Callable[[QueryRecord, Mapping[int, Chunk]], QueryRecord]
-"""Inserts what a query makes of chunks of its streams, by oid, and commits that together with the record after it,
-which it returns."""
+Sources = Mapping[int, StreamRelation]
+"""The streams that a query reads, by oid."""
+
+
+@dataclass(frozen=True)
+class CycleCosts:
+    """A cycle that was committed: where it starts and ends, and how long it took after it was complete."""
+
+    number: int
+    starts: str
+    ends: str
+    rows_in: int
+    rows_out: int
+    post_cut_s: float
+
+
+class Work(Protocol):
+    """What a query does, a chunk at a time."""
+
+    def step(self, record: QueryRecord, sources: Sources) -> QueryRecord | None:
+        """Insert what the next chunk makes, and commit that together with the record after it, which is returned; None
+        if there is no chunk yet."""
+
+    @property
+    def cycles(self) -> Sequence[CycleCosts]:
+        """The newest cycles, of a query that runs in such."""
+
+    @property
+    def look_again_s(self) -> float | None:
+        """When there may be a chunk although no tuple arrives; None for never."""
+
 
 Look = Callable[[], QueryRecord]
 """Finds out how far a query is: what failed may have failed after it was done."""
@@ -60,18 +91,18 @@ class ContinuousQuery:
     def __init__(
         self,
         oid: int,
-        sources: Mapping[int, StreamRelation],
-        take: Take,
+        sources: Sources,
+        work: Work,
         look: Look,
         commit: Commit,
         cancel_jobs: Callable[[], None],
-        rows_max: int,
+        cycles_max: int | None = None,
     ) -> None:
         self.oid = oid
         self.record = QueryRecord({})
         self.error: MillpondError | None = None
-        self._sources, self._rows_max = sources, rows_max
-        self._take, self._look, self._commit, self._cancel_jobs = take, look, commit, cancel_jobs
+        self._sources, self._work, self._cycles_max = sources, work, cycles_max
+        self._look, self._commit, self._cancel_jobs = look, commit, cancel_jobs
         self._unsure = False
         self._failure: Failure | None = None
         self._followers: dict[int, Follower] = {}
@@ -81,6 +112,16 @@ class ContinuousQuery:
         self._interrupt = Interrupt()
         self._strikes = 0
         self._thread: threading.Thread | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has done all that it was asked for."""
+        done = 0 if self.record.cycle is None else self.record.cycle.cycles
+        return self._cycles_max is not None and done >= self._cycles_max
+
+    @property
+    def cycles(self) -> Sequence[CycleCosts]:
+        return self._work.cycles
 
     @property
     def lag(self) -> int:
@@ -135,13 +176,15 @@ class ContinuousQuery:
 
     def _run(self) -> None:
         with self._interrupt.running(lock_timeout_ms=0):
-            while self.record.failure is None:
+            while self.record.failure is None and not self.is_over:
                 # In this order: who asks to stop says so first and wakes us then.
                 self._arrived.clear()
                 if self._stopping.is_set():
                     return
                 if not self._attempt():
-                    self._arrived.wait()
+                    self._arrived.wait(self._work.look_again_s)
+        if self.is_over:
+            self.leave()
 
     def _attempt(self) -> bool:
         """Take what there is; whether there may be more to do."""
@@ -158,15 +201,9 @@ class ContinuousQuery:
         if self._unsure:
             self._recover()
             return True
-        with ExitStack() as held:
-            chunks: dict[int, Chunk] = {}
-            for oid, offset in self.record.offsets.items():
-                end = min(self._sources[oid].stats().end_tid, offset + self._rows_max)
-                if offset < end:
-                    chunks[oid] = held.enter_context(self._sources[oid].hold(offset, end))
-            if not chunks:
-                return False
-            record = self._take(self.record, chunks)
+        record = self._work.step(self.record, self._sources)
+        if record is None:
+            return False
         for oid, offset in record.offsets.items():
             self._followers[oid].advance(offset)
         self.record, self.error, self._strikes = record, None, 0

@@ -20,7 +20,7 @@ from millpond.sql.literals import interval_parts
 from millpond.sql.nodes import annotate, cast, error, fold, identifier, note_of, placed, position_of, type_of, typed
 from millpond.sql.scope import ScopeColumn
 from millpond.sql.sql_types import UNKNOWN
-from millpond.stream_window import LastWindow, SessionWindow, StreamWindow, WindowKind
+from millpond.stream_window import CycleWindow, LastWindow, SessionWindow, StreamWindow, WindowKind
 from millpond.types import BIGINT, INTERVAL, TIMESTAMP, SqlType
 
 FindRelation = Callable[[str | None, str, exp.Expr], Relation]
@@ -52,6 +52,7 @@ CALLS: dict[str, _Call] = {
     "hop": _Call(("slide", "size")),
     "landmark": _Call(("reset",), optional=1),
     "last": _Call(("rows PARTITION BY key",)),
+    "cycle": _Call(("size",)),
     "session": _Call(("gap [PARTITION BY key]",)),
 }
 
@@ -64,6 +65,7 @@ def bind(
     if name == "last":
         return _last(node, relation, context, alias)
     column, arguments = _time_column(node.expressions[1:], relation)
+    arguments, cycles = _number_of_cycles(arguments, name, context)
     call = CALLS[name]
     written, arguments = _partition(arguments) if name == "session" else ([], arguments)
     if not call.count - call.optional <= len(arguments) <= call.count:
@@ -81,6 +83,8 @@ def bind(
     if name == "session":
         keys = tuple(_session_key(one, relation) for one in written)
         window = SessionWindow(name, alias, axis.name, by_rows, sizes[0].length, sizes[0].length, keys)
+    elif name == "cycle":
+        window = CycleWindow(name, alias, axis.name, by_rows, sizes[0].length, sizes[0].length, cycles)
     elif sizes:
         window = StreamWindow(name, alias, axis.name, by_rows, sizes[0].length, sizes[-1].length)
         _check_panes(window, node)
@@ -90,6 +94,21 @@ def bind(
     kind = BIGINT if by_rows else TIMESTAMP if axis.type.name == "date" else axis.type
     columns += [ScopeColumn(one, kind, one, constant=_bound(one, alias, kind, window)) for one in BOUNDS]
     return placed(annotate(table, relation=relation, window=window), node), tuple(columns), relation
+
+
+def _number_of_cycles(
+    arguments: Sequence[exp.Expr], name: str, context: Context
+) -> tuple[Sequence[exp.Expr], int | None]:
+    """The arguments without `cycles => n`, and n."""
+    named = [one for one in arguments if isinstance(one, exp.Kwarg)]
+    for one in named:
+        if name != "cycle" or one.name.lower() != "cycles" or len(named) > 1:
+            raise error(SqlState.UNDEFINED_FUNCTION, f'{name.upper()} has no argument "{one.name}"', one)
+        number = _Size.of(one.expression, context)
+        if not number.by_rows:
+            raise error(SqlState.DATATYPE_MISMATCH, "the number of cycles must be an integer", one)
+        return [other for other in arguments if other is not one], number.length
+    return arguments, None
 
 
 def _last(

@@ -156,6 +156,23 @@ class ViewRecord:
 
 
 @dataclass(frozen=True)
+class CycleRecord:
+    """How far a query that runs in cycles is: how many it has done, up to which place of the axis, and which tuples it
+    looked at for the last. `reached` is the highest place before the tuple that it reads next; `late` counts tuples
+    that came after their cycle."""
+
+    cycles: int = 0
+    done: int = -(1 << 62)
+    seen: int = 0
+    reached: int = -(1 << 62)
+    late: int = 0
+
+    def after(self, *, done: int, seen: int, reached: int, late: int) -> CycleRecord:
+        """One cycle later."""
+        return CycleRecord(self.cycles + 1, done, seen, reached, self.late + late)
+
+
+@dataclass(frozen=True)
 class QueryRecord:
     """Where a continuous query will read each stream (by oid) next, and what it has done so far.
 
@@ -167,12 +184,14 @@ class QueryRecord:
     rows_in: int = 0
     rows_out: int = 0
     failure: Failure | None = None
+    cycle: CycleRecord | None = None
 
-    def advanced(self, ends: Mapping[int, int], rows_out: int) -> QueryRecord:
-        """The query after chunks that ended there, of which it made so many rows."""
+    def advanced(self, ends: Mapping[int, int], rows_out: int, cycle: CycleRecord | None = None) -> QueryRecord:
+        """The query after chunks that ended there, of which it made so many rows; perhaps after a cycle."""
         assert all(end >= self.offsets[stream] for stream, end in ends.items()), "a query does not take a tuple twice"
         taken = sum(end - self.offsets[stream] for stream, end in ends.items())
-        return QueryRecord({**self.offsets, **ends}, self.chunks + 1, self.rows_in + taken, self.rows_out + rows_out)
+        offsets, rows = {**self.offsets, **ends}, (self.rows_in + taken, self.rows_out + rows_out)
+        return QueryRecord(offsets, self.chunks + 1, *rows, cycle=cycle)
 
     def dumps(self) -> str:
         return json.dumps(asdict(self))
@@ -187,7 +206,8 @@ class QueryRecord:
         """
         stored = json.loads(text)
         failure = None if stored["failure"] is None else Failure(**stored["failure"])
-        return cls(**{**stored, "offsets": _by_oid(stored["offsets"]), "failure": failure})
+        cycle = CycleRecord(**stored["cycle"]) if stored.get("cycle") else None
+        return cls(**{**stored, "offsets": _by_oid(stored["offsets"]), "failure": failure, "cycle": cycle})
 
 
 def _by_oid(stored: dict[str, T]) -> dict[int, T]:

@@ -6,13 +6,15 @@ with their origin, so that they tell themselves how far the query is; the catalo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.namespace import PUBLIC_SCHEMA
+from millpond.plan.cycle import CycleQuery, cycle_query
 from millpond.plan.row_flow import ARRIVAL, RowFlow, row_flow
 from millpond.privileges.acl import INSERT, USAGE
 from millpond.privileges.authority import Authority, CatalogState
@@ -20,6 +22,7 @@ from millpond.privileges.identity import SESSION_AUTHORIZATION, Login
 from millpond.privileges.reading import check_reads
 from millpond.relation import Column, Relation
 from millpond.run.continuous_queries import tag_of
+from millpond.run.continuous_query import CycleCosts, Sources
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.services import Services
 from millpond.session_state import SessionState
@@ -43,7 +46,7 @@ SINGLE_ROWS_MAX = 50_000
 class Planned:
     """A continuous query's INSERT: where its rows come from, and the columns of the target that they fill."""
 
-    flow: RowFlow
+    source: RowFlow | CycleQuery
     target: Relation
     columns: tuple[Column, ...]
 
@@ -56,7 +59,7 @@ def planned(execution: Execution, insert: Insert, sees: Mapping[str, tuple[str, 
     columns = target_columns(target, insert.columns, insert.column_positions)
     names = NamesAsCreated(execution, sees)
     bound = insert_source(insert.source, target, None if insert.columns is None else columns, names)
-    return Planned(row_flow(bound), target, columns)
+    return Planned(cycle_query(bound) or row_flow(bound), target, columns)
 
 
 def plan_again(execution: Execution, query: Relation) -> Planned:
@@ -70,7 +73,7 @@ def check_rights(state: CatalogState, owner: str, plan: Planned) -> None:
     authority = Authority.of(owner, state.roles)
     authority.require(USAGE, state.namespaces[PUBLIC_SCHEMA])
     authority.require(INSERT, plan.target, [column.name for column in plan.columns])
-    check_reads(state, authority, plan.flow.query.reads)
+    check_reads(state, authority, plan.source.query.reads)
 
 
 class ChunkInserter:
@@ -78,14 +81,33 @@ class ChunkInserter:
 
     def __init__(self, services: Services, oid: int) -> None:
         self._services, self._oid = services, oid
+        self._rows_max = services.settings.integer("query_chunk_rows")
         self._repeated = RepeatedQuery(services.scratch)
 
-    def take(self, record: QueryRecord, chunks: Mapping[int, Chunk]) -> QueryRecord:
+    def step(self, record: QueryRecord, sources: Sources) -> QueryRecord | None:
+        """Take all tuples that have come, up to a bound."""
+        with ExitStack() as held:
+            chunks: dict[int, Chunk] = {}
+            for oid, offset in record.offsets.items():
+                end = min(sources[oid].stats().end_tid, offset + self._rows_max)
+                if offset < end:
+                    chunks[oid] = held.enter_context(sources[oid].hold(offset, end))
+            return self._taken(record, chunks) if chunks else None
+
+    @property
+    def cycles(self) -> Sequence[CycleCosts]:
+        return ()
+
+    @property
+    def look_again_s(self) -> float | None:
+        return None
+
+    def _taken(self, record: QueryRecord, chunks: Mapping[int, Chunk]) -> QueryRecord:
         """Insert what the query makes of chunks of its streams, by oid; returns its record after that, committed."""
         transaction = self._services.begin()
         try:
-            query = _find(transaction, self._oid)
-            execution = _execution(self._services, transaction, query)
+            query = find_query(transaction, self._oid)
+            execution = execution_of(self._services, transaction, query)
             plan = plan_again(execution, query)
             check_rights(transaction, query.owner, plan)
             rows = self._rows(execution, plan, chunks)
@@ -95,7 +117,7 @@ class ChunkInserter:
                 transaction.advance(query, done)
                 transaction.commit()
             else:
-                self._publish(plan.target, rows, Origin(self._oid, done.dumps()))
+                publish(self._services, plan.target, rows, Origin(self._oid, done.dumps()))
                 self._services.catalog.commit_query(self._oid, done)
             return done
         finally:
@@ -109,11 +131,11 @@ class ChunkInserter:
 
     def _frame(self, execution: Execution, plan: Planned, chunks: Mapping[int, Chunk]) -> Frame:
         given: dict[str, Input] = {}
-        for key, relation in base_relations(plan.flow.query).items():
+        for key, relation in base_relations(plan.source.query).items():
             given[key] = self._input(execution, relation, chunks.get(relation.oid))
         names = {key: f"query_{self._oid}_{place}" for place, key in enumerate(given)}
         outputs = [*plan.target.arrow_schema.names, ARRIVAL.name]
-        text = renamed(plan.flow.query.to_spark(names), outputs)
+        text = renamed(plan.source.query.to_spark(names), outputs)
         inputs = {names[key]: one for key, one in given.items()}
         return self._repeated.frame(execution.services.runner, text, inputs, execution.tag)
 
@@ -126,23 +148,25 @@ class ChunkInserter:
         new, single = self._repeated.new_tuples(str(relation.oid), chunk), chunk.rows <= SINGLE_ROWS_MAX
         return FileInput(new.paths, relation.columns, is_stream=True, tids=new.tids, single=single)
 
-    def _publish(self, target: Relation, rows: pa.Table, origin: Origin) -> None:
-        check_not_null(rows, target)
-        if rows.num_rows:
-            with self._services.streams.get(target).stage() as staged:
-                staged.write(rows)
-                staged.wait_for_room()
-                staged.publish(origin)
+
+def publish(services: Services, target: Relation, rows: pa.Table, origin: Origin) -> None:
+    """Publish rows in a stream together with where they come from."""
+    check_not_null(rows, target)
+    if rows.num_rows:
+        with services.streams.get(target).stage() as staged:
+            staged.write(rows)
+            staged.wait_for_room()
+            staged.publish(origin)
 
 
-def _find(transaction: Transaction, oid: int) -> Relation:
+def find_query(transaction: Transaction, oid: int) -> Relation:
     found = next((one for one in transaction.relations.values() if one.oid == oid), None)
     if found is None:
         raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, "the continuous query was dropped")
     return found
 
 
-def _execution(services: Services, transaction: Transaction, query: Relation) -> Execution:
+def execution_of(services: Services, transaction: Transaction, query: Relation) -> Execution:
     """A statement of the owner's."""
     state = SessionState.of_pond(services.settings)
     state.settings.start_with({SESSION_AUTHORIZATION: query.owner})

@@ -8,16 +8,19 @@ from functools import partial
 
 from millpond.config import Setting
 from millpond.errors import MillpondError, SqlState, closest
+from millpond.plan.cycle import CycleQuery
 from millpond.privileges.authority import with_rights_of
 from millpond.relation import Relation
 from millpond.result import Notice, Result
 from millpond.run.continuous_queries import PAUSED, QueryPlan
+from millpond.run.continuous_query import Work
 from millpond.services import Services
 from millpond.session_state import SessionState
 from millpond.sql.dml import relation_names
 from millpond.sql.parse import parse_insert
 from millpond.sql.statements import AlterContinuousQuery, CreateContinuousQuery, DropContinuousQuery, Name
 from millpond.statements.continuous_chunks import ChunkInserter, Planned, check_rights, plan_again, planned
+from millpond.statements.cycle_chunks import CycleInserter
 from millpond.statements.execution import Execution, Request
 
 _START = Setting("start", "latest", "choice", "Where in its streams a query begins.", choices=("latest", "earliest"))
@@ -47,7 +50,7 @@ def create(execution: Execution, statement: CreateContinuousQuery) -> Result:
     if old is not None:
         relation = with_rights_of(old, replace(relation, options=old.options))
     check_rights(execution.transaction, relation.owner, new.plan)
-    _put(execution, QueryPlan(relation, new.plan.flow.streams, new.plan.target), old, earliest=new.earliest)
+    _put(execution, query_plan(relation, new.plan), old, earliest=new.earliest)
     return done
 
 
@@ -88,10 +91,21 @@ def reopen(services: Services) -> None:
     execution = Execution(services, state, transaction, "millpond-open", True, Request())
     plans: list[QueryPlan] = []
     for relation in _queries(execution):
-        plan = plan_again(execution, relation)
-        plans.append(QueryPlan(relation, plan.flow.streams, plan.target))
+        plans.append(query_plan(relation, plan_again(execution, relation)))
     transaction.rollback()
-    services.queries.open(lambda oid: ChunkInserter(services, oid).take, plans)
+    services.queries.open(partial(_work, services), plans)
+
+
+def query_plan(relation: Relation, plan: Planned) -> QueryPlan:
+    """A query as the store of queries runs it."""
+    window = plan.source.window if isinstance(plan.source, CycleQuery) else None
+    return QueryPlan(relation, plan.source.streams, plan.target, window)
+
+
+def _work(services: Services, plan: QueryPlan) -> Work:
+    if plan.window is not None:
+        return CycleInserter(services, plan)
+    return ChunkInserter(services, plan.relation.oid)
 
 
 def alter(execution: Execution, statement: AlterContinuousQuery) -> Result:
@@ -166,7 +180,7 @@ def _checked_start(options: Mapping[str, str]) -> str:
 
 def _check_no_cycle(execution: Execution, name: str, plan: Planned) -> None:
     """Raise if the rows that a query makes would come back to it."""
-    sources = {stream.name for stream in plan.flow.streams}
+    sources = {stream.name for stream in plan.source.streams}
     feeds = {one.name: _ends(execution, one) for one in _queries(execution) if one.name != name}
     path = _path(plan.target.name, sources, list(feeds.values()))
     if path is not None:

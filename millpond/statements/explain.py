@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
+from millpond.plan.cycle import CycleQuery
 from millpond.plan.explain import describe, mermaid, shared_pipelines
 from millpond.plan.split import split
 from millpond.relation import Relation
@@ -20,6 +21,7 @@ from millpond.statements.continuous_queries import existing, plan_new
 from millpond.statements.execution import Execution, base_relations
 from millpond.statements.explain_live import explain_live
 from millpond.statements.window_queries import over_current_windows
+from millpond.stream_window import shown_length
 from millpond.types import TEXT
 
 EXPLAIN_COLUMNS = (ResultColumn("QUERY PLAN", TEXT),)
@@ -73,15 +75,18 @@ def explain_split(execution: Execution, statement: ExplainSplit) -> Result:
 def explain_continuous_query(execution: Execution, statement: ExplainContinuousQuery) -> Result:
     """EXPLAIN [CREATE] CONTINUOUS QUERY: what it reads and writes, what each chunk runs, and where it stands."""
     plan, offsets = _continuous(execution, statement)
-    read = base_relations(plan.flow.query)
+    read = base_relations(plan.source.query)
     lines = [line for one in read.values() if one.kind == "table" for line in _reads(execution, one)]
-    for stream in plan.flow.streams:
+    for stream in plan.source.streams:
         end = execution.services.streams.get(stream).stats().end_tid
         offset = offsets.get(stream.oid, end)
         lines.append(f"Stream {stream.name}: next tid {offset}, {end - offset} tuples to take")
     lines.append(f"Inserts into {plan.target.kind} {plan.target.name}")
-    text = plan.flow.query.to_spark({key: one.name for key, one in read.items()})
-    return _lines(execution, [*lines, "Spark SQL for each chunk", f"  {text}"])
+    names = {key: one.name for key, one in read.items()}
+    if isinstance(plan.source, CycleQuery):
+        size = shown_length(plan.source.window.size, by_rows=plan.source.window.by_rows)
+        return _lines(execution, [*lines, f"Spark SQL for each cycle of {size}", f"  {plan.source.to_spark(names)}"])
+    return _lines(execution, [*lines, "Spark SQL for each chunk", f"  {plan.source.query.to_spark(names)}"])
 
 
 def _continuous(execution: Execution, statement: ExplainContinuousQuery) -> tuple[Planned, Mapping[int, int]]:
@@ -92,7 +97,7 @@ def _continuous(execution: Execution, statement: ExplainContinuousQuery) -> tupl
         return plan_again(execution, relation), {} if query is None else query.record.offsets
     new = plan_new(execution, statement.new)
     check_rights(execution.transaction, execution.authority.owner_name, new.plan)
-    streams = new.plan.flow.streams if new.earliest else ()
+    streams = new.plan.source.streams if new.earliest else ()
     return new.plan, {one.oid: int(execution.services.streams.get(one).stats().first_tid) for one in streams}
 
 

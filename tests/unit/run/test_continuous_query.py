@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from millpond.errors import MillpondError, SqlState
-from millpond.run.continuous_query import ContinuousQuery
-from millpond.state.records import QueryRecord
-from millpond.stream import Chunk, StreamRelation
+from millpond.run.continuous_query import ContinuousQuery, CycleCosts
+from millpond.state.records import CycleRecord, QueryRecord
+from millpond.stream import StreamRelation
 from tests.unit.stream.support import checked_numbers, numbered, open_stream
 
 OID, SOURCE = 7, 3
@@ -29,16 +29,33 @@ class Work:
         self.errors: list[Exception] = []
         self.late_errors: list[Exception] = []
 
-    def take(self, record: QueryRecord, chunks: Mapping[int, Chunk]) -> QueryRecord:
+    def step(self, record: QueryRecord, sources: Mapping[int, StreamRelation]) -> QueryRecord | None:
+        first = record.offsets[SOURCE]
+        end = min(sources[SOURCE].stats().end_tid, first + ROWS_MAX)
+        if first == end:
+            return None
         if self.errors:
             raise self.errors.pop(0)
-        numbers = checked_numbers(chunks[SOURCE])
+        with sources[SOURCE].hold(first, end) as chunk:
+            numbers = checked_numbers(chunk)
         self.taken += numbers
         self.sizes.append(len(numbers))
-        self.committed = record.advanced({SOURCE: chunks[SOURCE].end}, len(numbers))
+        self.committed = record.advanced({SOURCE: end}, len(numbers), self.cycle_after(record))
         if self.late_errors:
             raise self.late_errors.pop(0)
         return self.committed
+
+    def cycle_after(self, record: QueryRecord) -> CycleRecord | None:
+        """Each chunk is a cycle."""
+        return (record.cycle or CycleRecord()).after(done=0, seen=0, reached=0, late=0)
+
+    @property
+    def cycles(self) -> Sequence[CycleCosts]:
+        return ()
+
+    @property
+    def look_again_s(self) -> float | None:
+        return None
 
     def commit(self, oid: int, record: QueryRecord) -> None:
         assert oid == OID
@@ -57,9 +74,7 @@ def work() -> Work:
 
 @pytest.fixture
 def query(stream: StreamRelation, work: Work) -> Iterator[ContinuousQuery]:
-    made = ContinuousQuery(
-        OID, {SOURCE: stream}, work.take, lambda: work.committed, work.commit, lambda: None, ROWS_MAX
-    )
+    made = ContinuousQuery(OID, {SOURCE: stream}, work, lambda: work.committed, work.commit, lambda: None)
     made.commit(QueryRecord({SOURCE: made.follow(SOURCE, None)}))
     yield made
     made.stop()
@@ -85,8 +100,21 @@ def test_it_takes_what_arrives_in_chunks(stream: StreamRelation, query: Continuo
     wait_until(lambda: query.lag == 0)
     assert work.taken == list(range(13))
     assert max(work.sizes) <= ROWS_MAX
-    assert query.record == work.committed == QueryRecord({SOURCE: 13}, len(work.sizes), 13, 13)
+    steps = len(work.sizes)
+    assert query.record == work.committed
+    assert query.record == QueryRecord({SOURCE: 13}, steps, 13, 13, cycle=CycleRecord(steps, 0, 0, 0))
     assert stream.followers.floor == 13, "what was taken may be overwritten"
+
+
+def test_it_ends_after_so_many_cycles_and_holds_nobody_up(stream: StreamRelation, work: Work) -> None:
+    query = ContinuousQuery(OID, {SOURCE: stream}, work, lambda: work.committed, work.commit, lambda: None, 2)
+    query.commit(QueryRecord({SOURCE: query.follow(SOURCE, None)}))
+    stream.append(numbered(0, 3 * ROWS_MAX))
+    query.start()
+    wait_until(lambda: stream.followers.floor is None)
+    assert query.is_over
+    assert work.taken == list(range(2 * ROWS_MAX))
+    query.stop()
 
 
 @pytest.mark.parametrize(

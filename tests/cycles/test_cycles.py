@@ -1,0 +1,188 @@
+"""Cycle queries: each cycle of a stream once, as a whole, by the same SQL that would have been run over its rows."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import millpond
+from millpond import MillpondError, Pond
+
+pytestmark = pytest.mark.timeout(300)
+
+START = datetime(2024, 2, 28, 23, 58, tzinfo=UTC)
+CYCLE = 30
+Row = tuple[Any, ...]
+
+BUSIEST = """
+    SELECT {bound}, e.k, n.name, sum(e.v), count(*), rank() OVER (ORDER BY sum(e.v) DESC, e.k),
+      (SELECT max(i.v) FROM {events} i WHERE i.k = e.k)
+    FROM {events} e JOIN kind n ON n.k = e.k WHERE e.v <> 13 GROUP BY e.k, n.name HAVING count(*) > 1
+"""
+
+
+@pytest.fixture
+def open_pond(shared_spark: None, tmp_path: Path) -> Iterator[Callable[[], Pond]]:
+    """Opens the pond of the test; the one that was open before is closed."""
+    opened: list[Pond] = []
+
+    def open_again() -> Pond:
+        for pond in opened:
+            pond.close()
+        opened.append(millpond.connect(tmp_path / "pond", master="local[2]"))
+        return opened[-1]
+
+    yield open_again
+    for pond in opened:
+        pond.close()
+
+
+@pytest.fixture
+def pond(open_pond: Callable[[], Pond]) -> Pond:
+    made = open_pond()
+    made.execute("CREATE STREAM e (k int, v int, at timestamptz) WITH (timestamp = at, watermark = '10s')")
+    made.execute("CREATE TABLE kind (k int PRIMARY KEY, name text)")
+    made.execute("INSERT INTO kind VALUES (0, 'zero'), (1, 'one'), (2, 'two')")
+    return made
+
+
+def rows(pond: Pond, query: str) -> list[Row]:
+    return sorted(tuple(row) for row in pond.execute(query))
+
+
+def at(second: float) -> datetime:
+    return START + timedelta(seconds=second)
+
+
+def flow(pond: Pond, random: Random, count: int, first: int) -> None:
+    """Events at one second after the other, up to nine seconds out of order."""
+    pond.insert(
+        "e",
+        [
+            (random.randrange(4), random.randrange(20), at(n - random.randrange(10)))
+            for n in range(first, first + count)
+        ],
+    )
+
+
+def wait_until(pond: Pond, query: str, expected: list[Row]) -> None:
+    deadline = time.monotonic() + 60
+    while (found := rows(pond, query)) != expected:
+        assert time.monotonic() < deadline, (
+            found,
+            expected,
+            rows(pond, "SELECT name, state, error FROM millpond_queries"),
+        )
+        time.sleep(0.02)
+
+
+def cycles_done(pond: Pond, name: str) -> int:
+    oid = next(one.oid for one in pond.services.catalog.snapshot.relations.values() if one.name == name)
+    query = pond.services.queries.find(oid)
+    assert query is not None
+    return query.record.cycle.cycles if query.record.cycle else 0
+
+
+def test_all_of_sql_over_each_cycle_is_that_sql_over_its_rows(open_pond: Callable[[], Pond], pond: Pond) -> None:
+    """Out of order, in chunks of any size, and closed and opened again in the middle."""
+    pond.execute(
+        "CREATE TABLE busiest (ended timestamptz, k int, name text, total bigint, n bigint, place bigint, most int)"
+    )
+    query = BUSIEST.format(bound="window_end", events=f"CYCLE(e, INTERVAL '{CYCLE} seconds')")
+    pond.execute(f"CREATE CONTINUOUS QUERY q AS INSERT INTO busiest {query}")
+    random, second = Random(5), 0
+    while second < 600:
+        count = random.choice([1, 7, 40, 90])
+        flow(pond, random, count, second)
+        second += count
+        if second - count < 300 <= second:
+            pond = open_pond()
+    pond.insert("e", [(0, 0, at(1000))])
+    cycles = 600 // CYCLE + 1
+    expected: Counter[Row] = Counter()
+    for number in range(-1, cycles):
+        low, high = (at((number + shift) * CYCLE) for shift in (0, 1))
+        members = f"(SELECT * FROM e WHERE at >= '{low}' AND at < '{high}')"
+        expected.update(rows(pond, BUSIEST.format(bound=f"'{high}'::timestamptz", events=members)))
+    wait_until(pond, "SELECT * FROM busiest", sorted(expected.elements()))
+
+
+def test_a_cycle_sees_what_the_one_before_wrote(pond: Pond) -> None:
+    pond.execute("CREATE TABLE total (cycle bigint, v bigint)")
+    pond.execute(
+        "CREATE CONTINUOUS QUERY q AS INSERT INTO total SELECT coalesce((SELECT max(cycle) FROM total), 0) + 1,"
+        " sum(v) + coalesce((SELECT max(v) FROM total), 0) FROM CYCLE(e, 10, cycles => 4)"
+    )
+    pond.insert("e", [(0, 1, at(n)) for n in range(75)])
+    wait_until(pond, "SELECT * FROM total", [(1, 10), (2, 20), (3, 30), (4, 40)])
+    wait_until(pond, "SELECT state FROM millpond_queries", [("ended",)])
+    found = rows(pond, "SELECT cycle, starts, ends, rows_in, rows_out, post_cut_ms > 0 FROM millpond_cycles")
+    assert found == [(n + 1, str(10 * n), str(10 * n + 10), 10, 1, True) for n in range(4)]
+    stream = pond.services.streams.get(pond.services.catalog.snapshot.relations["e"])
+    assert stream.followers.floor is None, "what has ended holds no writer up"
+
+
+def test_readers_see_whole_cycles_only(pond: Pond) -> None:
+    """One query writes a row for each tuple, another sums what it wrote, and a reader looks all the time."""
+    pond.execute("CREATE TABLE copied (cycle bigint, v int); CREATE TABLE summed (n bigint)")
+    pond.execute("CREATE CONTINUOUS QUERY copy AS INSERT INTO copied SELECT window_start, v FROM CYCLE(e, 20)")
+    pond.execute(
+        "CREATE CONTINUOUS QUERY sums AS INSERT INTO summed SELECT (SELECT count(*) FROM copied) FROM CYCLE(e, 20) LIMIT 1"
+    )
+    seen: list[int] = []
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            seen.extend(count for (count,) in rows(pond, "SELECT count(*) FROM copied GROUP BY cycle"))
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    for n in range(0, 200, 7):
+        pond.insert("e", [(0, m, at(m)) for m in range(n, min(200, n + 7))])
+    wait_until(pond, "SELECT count(*), count(DISTINCT cycle) FROM copied", [(200, 10)])
+    wait_until(pond, "SELECT count(*) FROM summed", [(10,)])
+    done.set()
+    reader.join()
+    assert set(seen) == {20}
+    assert all(n % 20 == 0 for (n,) in rows(pond, "SELECT n FROM summed"))
+
+
+def test_a_stream_takes_cycles_too(pond: Pond) -> None:
+    pond.execute("CREATE STREAM by_kind (k int, n bigint)")
+    pond.execute("CREATE CONTINUOUS QUERY q AS INSERT INTO by_kind SELECT k, count(*) FROM CYCLE(e, 6) GROUP BY k")
+    pond.insert("e", [(n % 2, n, at(n)) for n in range(20)])
+    wait_until(pond, "SELECT k, n FROM by_kind", [(0, 3)] * 3 + [(1, 3)] * 3)
+    assert cycles_done(pond, "q") == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT count(*) FROM CYCLE(e, 10)", "CYCLE is only supported in a continuous query"),
+        ("CREATE VIEW v AS SELECT count(*) FROM CYCLE(e, 10)", "CYCLE is only supported in a continuous query"),
+        ("CREATE CONTINUOUS QUERY q AS INSERT INTO n SELECT 1 FROM CYCLE(e, 10) a, e", "a second stream"),
+        ("CREATE CONTINUOUS QUERY q AS INSERT INTO n SELECT 1 FROM CYCLE(e, 10, rounds => 3)", "no argument"),
+        ("CREATE CONTINUOUS QUERY q AS INSERT INTO n SELECT 1 FROM CYCLE(e, 10, cycles => 0)", "greater than zero"),
+    ],
+)
+def test_what_is_refused(pond: Pond, query: str, message: str) -> None:
+    pond.execute("CREATE TABLE n (n bigint)")
+    with pytest.raises(MillpondError, match=message):
+        pond.execute(query)
+
+
+def test_explain_says_what_each_cycle_runs(pond: Pond) -> None:
+    pond.execute("CREATE TABLE n (ended timestamptz, n bigint)")
+    query = "INSERT INTO n SELECT window_end, count(*) FROM CYCLE(e, INTERVAL '1 minute')"
+    lines = [line for (line,) in pond.execute(f"EXPLAIN CREATE CONTINUOUS QUERY q AS {query}")]
+    assert "Spark SQL for each cycle of 1min" in lines
+    assert "`window_end`" in lines[-1]
