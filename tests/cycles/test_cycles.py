@@ -135,7 +135,8 @@ def test_readers_see_whole_cycles_only(pond: Pond) -> None:
     pond.execute("CREATE TABLE copied (cycle bigint, v int); CREATE TABLE summed (n bigint)")
     pond.execute("CREATE CONTINUOUS QUERY copy AS INSERT INTO copied SELECT window_start, v FROM CYCLE(e, 20)")
     pond.execute(
-        "CREATE CONTINUOUS QUERY sums AS INSERT INTO summed SELECT (SELECT count(*) FROM copied) FROM CYCLE(e, 20) LIMIT 1"
+        "CREATE CONTINUOUS QUERY sums AS INSERT INTO summed"
+        " SELECT (SELECT count(*) FROM copied) FROM CYCLE(e, 20) LIMIT 1"
     )
     seen: list[int] = []
     done = threading.Event()
