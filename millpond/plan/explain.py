@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from functools import partial
 
+from millpond.plan.each_session import all_at_once
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StateColumn, StreamPipeline
 from millpond.plan.shared import SharedGrouping
 from millpond.relation import Relation
 from millpond.sql.translate import relation_key
-from millpond.stream_window import AgeWindow, CalendarWindow, StreamWindow, shown_length
+from millpond.stream_window import AgeWindow, CalendarWindow, SessionWindow, StreamWindow, shown_length
 
 
 def describe(plan: SplitPlan) -> list[str]:
@@ -22,10 +23,17 @@ def describe(plan: SplitPlan) -> list[str]:
     for grouping in plan.groupings:
         lines += _described(grouping)
     names = {reference.key: reference.relation.name for reference in plan.upper.relations}
-    lines += ["upper pipeline", f"  {plan.upper.to_spark(names, partial(_shown_constant, plan))}"]
+    lines += [f"upper pipeline{_how_often(plan)}", f"  {plan.upper.to_spark(names, partial(_shown_constant, plan))}"]
     lines += [f"pinned tables: {_listed(plan.pinned)}"] if plan.pinned else []
     lines += [f"live tables: {_listed(plan.live)}"] if plan.live else []
     return lines
+
+
+def _how_often(plan: SplitPlan) -> str:
+    """How the upper pipeline is run for several sessions."""
+    if not any(isinstance(window, SessionWindow) for window in plan.windows.values()):
+        return ""
+    return ", for one session after the other" if all_at_once(plan.upper) is None else ", for all sessions at once"
 
 
 def _shown_constant(plan: SplitPlan, name: str) -> datetime | date | str | int | None:
@@ -48,6 +56,9 @@ def _windowed(window: StreamWindow) -> str:
     if isinstance(window, CalendarWindow):
         return f"rows of the current {window.unit}{' and later' if window.onward else ''}, by {window.column}"
     size, slide = (shown_length(one, by_rows=window.by_rows) for one in (window.size, window.slide))
+    if isinstance(window, SessionWindow):
+        by = f" of each {', '.join(window.keys)}" if window.keys else ""
+        return f"sessions{by} with a gap of {size}, panes as long as the gap by {window.column}"
     panes = f"{window.size // window.step} panes by {window.column}"
     if isinstance(window, AgeWindow):
         return f"rows younger than {size}, in steps of {slide}, {panes}"

@@ -108,7 +108,8 @@ def check_sessions(tree: exp.Expr) -> None:
     for table in tables:
         if _measured(table) != _measured(first):
             message = "SESSION beside another stream, window or gap is not supported in one query"
-            raise refused(message, table, hint="Create a view for each, and join the views.")
+            place = table if position_of(table) is not None else first
+            raise refused(message, place, hint="Create a view for each, and join the views.")
 
 
 def _measured(table: exp.Table) -> tuple[object, ...]:

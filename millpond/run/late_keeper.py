@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -74,20 +74,13 @@ class LateKeeper:
 
     # -- finding late rows -------------------------------------------------------------------------------------------
 
-    def to_tick(self) -> Iterator[tuple[int, int]]:
+    def to_tick(self) -> list[tuple[int, int]]:
         """Streams with late rows that no tick has taken yet, and from which tuple on."""
         if time.monotonic() - self._asked_at < TICK_INTERVAL_S:
-            return
+            return []
         self._asked_at = time.monotonic()
-        for kept in list(self._kept.values()):
-            for state, rows in kept:
-                axis = state.axes[rows.source]
-                if not axis.stream.is_open:
-                    continue
-                with state.lock:
-                    axis.advance(int(axis.stream.stats().end_tid))
-                    if state.has_late:
-                        yield rows.source, state.record.offsets[rows.source]
+        kept = [one for own in list(self._kept.values()) for one in own]
+        return [(rows.source, state.record.offsets[rows.source]) for state, rows in kept if _has_late(state, rows)]
 
     # -- publishing --------------------------------------------------------------------------------------------------
 
@@ -129,6 +122,16 @@ class LateKeeper:
                 logger.exception("publishing late rows failed")
                 self._closing.wait(RETRY_S)
                 self._wake.set()
+
+
+def _has_late(state: PaneState, rows: LateRows) -> bool:
+    """Whether something late has arrived that the state has yet to take."""
+    axis = state.axes[rows.source]
+    if state.closed or not axis.stream.is_open:
+        return False
+    with state.lock:
+        axis.advance(int(axis.stream.stats().end_tid))
+        return state.has_late
 
 
 def _longest(view: ContinuousView, source: int) -> tuple[str, PaneState]:

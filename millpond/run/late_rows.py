@@ -52,15 +52,19 @@ class LateRows:
         tids = pa.array(found.numbers + chunk.first, pa.int64())
         watermarks = pa.array(found.complete, pa.int64()).cast(LATE_COLUMNS[-1].type.arrow)
         rows = pa.table([names, tids, watermarks, *own.columns], schema=self.relation.arrow_schema)
-        return LatePart(self.view.oid, chunk.end, store.write(rows))
+        return LatePart(self.view.oid, self.source, chunk.end, store.write(rows))
+
+    def has(self, part: LatePart) -> bool:
+        """Whether a part goes there."""
+        return (part.view, part.stream) == (self.view.oid, self.source)
 
     def is_published(self, part: LatePart) -> bool:
         origin = self.stream.origin(self.view.oid)
         return origin is not None and int(origin.progress) >= part.end
 
     def publish(self, part: LatePart, store: PartStore) -> None:
-        """Publish a part, unless that has been done."""
-        if self.is_published(part):
+        """Publish a part, unless that has been done or it goes elsewhere."""
+        if not self.has(part) or self.is_published(part):
             return
         with self.stream.stage() as staged:
             for path in store.paths([part.part]):
@@ -71,5 +75,4 @@ class LateRows:
 
 def unpublished(parts: Sequence[LatePart], late: Sequence[LateRows]) -> tuple[LatePart, ...]:
     """The parts that somebody has yet to publish; those of views that are gone are not."""
-    by_view = {one.view.oid: one for one in late}
-    return tuple(part for part in parts if part.view in by_view and not by_view[part.view].is_published(part))
+    return tuple(part for part in parts if any(one.has(part) and not one.is_published(part) for one in late))

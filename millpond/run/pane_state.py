@@ -51,14 +51,15 @@ class Need:
 @dataclass
 class PaneState(KeptState):
     """A state whose last key is the pane. `axes` are those of its streams, `needs` asks each view what it needs, and
-    `wishes` of how many rows it wants a chunk to be. `late` are those of its views that keep late rows."""
+    `wishes` of how many rows it wants a chunk to be. `late` is where late rows of its streams go that its views keep,
+    and `has_late` tells that some have arrived since the last tick."""
 
     axes: Mapping[int, Axis] = field(default_factory=dict)
     tree: PaneTree = field(default_factory=lambda: PaneTree(""))
     merges: RepeatedQuery | None = None
     needs: dict[MemberId, Callable[[], Need | None]] = field(default_factory=dict)
     wishes: dict[MemberId, Callable[[], int | None]] = field(default_factory=dict)
-    late: dict[MemberId, LateRows] = field(default_factory=dict)
+    late: dict[tuple[MemberId, int], LateRows] = field(default_factory=dict)
     has_late: bool = False
     _absorbed: pa.Table | None = None
     _tidy: bool = False
@@ -76,7 +77,7 @@ class PaneState(KeptState):
         with self.lock:
             self.needs.pop(member_id, None)
             self.wishes.pop(member_id, None)
-            self.late.pop(member_id, None)
+            self.late = {key: late for key, late in self.late.items() if key[0] != member_id}
             for axis in self.axes.values():
                 axis.on_events.pop(member_id, None)
                 axis.on_events.pop((member_id, _LATE), None)
@@ -89,7 +90,7 @@ class PaneState(KeptState):
             self.has_late = self.has_late or bool(late.is_late(events, complete).any())
 
         with self.lock:
-            self.late[member_id] = late
+            self.late[member_id, late.source] = late
             self.axes[late.source].on_events[member_id, _LATE] = notice
 
     # -- the insert half -----------------------------------------------------------------------------------
@@ -136,10 +137,10 @@ class PaneState(KeptState):
     def publish_late(self) -> None:
         """Publish late rows that ticks have found."""
         with self.lock:
-            late, waiting = {one.view.oid: one for one in self.late.values()}, self.record.late
+            kept, waiting = list(self.late.values()), self.record.late
         for part in waiting:
-            if part.view in late:
-                late[part.view].publish(part, self.parts)
+            for late in kept:
+                late.publish(part, self.parts)
 
     def show(self, record: StateRecord) -> None:
         with self.lock:

@@ -102,8 +102,10 @@ class SessionState(PaneState):
                 self.tree.add(self._merged)
                 self._merged = None
             super().show(record)
-            if self._taken is not None:
-                self.sessions, self._taken = self._taken, None
+            # What a tick took that failed later is none of this.
+            if self._taken is not None and self._taken.end == record.offsets[self._list.stream.oid]:
+                self.sessions = self._taken
+            self._taken = None
             self.tree.expire(self.sessions.first_pane)
 
     # -- in the background -------------------------------------------------------------------------------------------

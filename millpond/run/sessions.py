@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,7 @@ _FEW_ROWS = 8
 """So many rows are taken one by one sooner than sorted."""
 
 
-@dataclass(frozen=True)
-class Session:
+class Session(NamedTuple):
     """Where the first and the last of its rows are, and how many there are. Rows only come: no two sets of rows that a
     key's session ever was agree in all three."""
 
@@ -39,8 +38,7 @@ class Session:
     rows: int
 
 
-@dataclass(frozen=True)
-class KeySessions:
+class KeySessions(NamedTuple):
     """Sessions of one key, oldest first; panes before `line` are of the past."""
 
     sessions: tuple[Session, ...] = ()
@@ -155,8 +153,10 @@ class Sessions:
 
     def _put(self, key: Key, new: Session) -> None:
         """Add rows that are of one session: it joins those that it touches together."""
-        own = self.by_key.get(key, NO_SESSIONS)
-        sessions = own.sessions
+        sessions, line = self.by_key.get(key, NO_SESSIONS)
+        if not sessions or new.first - sessions[-1].last >= self.gap:
+            self.by_key[key] = KeySessions((*sessions, new), line)
+            return
         at = len(sessions)
         while at and sessions[at - 1].last > new.first - self.gap:
             at -= 1
@@ -166,7 +166,7 @@ class Sessions:
         met = (*sessions[at:until], new)
         first, last = min(one.first for one in met), max(one.last for one in met)
         joined = Session(first, last, sum(one.rows for one in met))
-        self.by_key[key] = replace(own, sessions=(*sessions[:at], joined, *sessions[until:]))
+        self.by_key[key] = KeySessions((*sessions[:at], joined, *sessions[until:]), line)
 
     # -- forgetting --------------------------------------------------------------------------------------------------
 
@@ -217,7 +217,7 @@ class Sessions:
         for *values, line, first, last, count in rows:
             own = self.by_key.get(tuple(values), KeySessions(line=line))
             found = () if first is None else (Session(first, last, count),)
-            self.by_key[tuple(values)] = replace(own, sessions=(*own.sessions, *found))
+            self.by_key[tuple(values)] = KeySessions((*own.sessions, *found), line)
 
 
 def key_columns(keys: Sequence[Key], kinds: Sequence[pa.DataType]) -> dict[str, Column]:

@@ -395,7 +395,8 @@ class ViewStore:
         """Ring when views show other windows than before although nothing may have arrived."""
         if not self.moments.waiting:
             return
-        views = [view for view in self.all() if isinstance(view, (WindowedView, SessionView)) and view.is_open]
+        kept = [view for view in self.all() if view.is_open and view.error is None]
+        views = [view for view in kept if isinstance(view, (WindowedView, SessionView))]
         shown: dict[int, Sequence[object]] = {view.relation.oid: view.shown() for view in views}
         if shown != self._shown:
             self._shown = shown

@@ -46,9 +46,10 @@ class SavedSessions:
 
 @dataclass(frozen=True)
 class LatePart:
-    """Rows of a chunk that ended at a tuple, which came too late for a view, by its oid; to be published."""
+    """Rows of a stream's chunk that ended at a tuple, which came too late for a view, both by oid; to be published."""
 
     view: int
+    stream: int
     end: int
     part: Part
 
@@ -92,7 +93,7 @@ class StateRecord:
         """The record that `dumps` wrote.
 
         >>> sessions = SavedSessions(Part("b", 1, 2), 5)
-        >>> late = (LatePart(8, 3, Part("c", 1, 2)),)
+        >>> late = (LatePart(8, 7, 3, Part("c", 1, 2)),)
         >>> record = StateRecord({7: 3}, (Part("a", 1, 2),), 1, {7: 3}, {7: SavedAxis(1, 2, None)}, sessions, late)
         >>> StateRecord.loads(record.dumps()) == record
         True

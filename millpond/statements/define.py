@@ -139,7 +139,10 @@ def add_column(execution: Execution, statement: AddColumn) -> Result:
 
 def drop(execution: Execution, statement: Drop) -> Result:
     keyword = {"table": "TABLE", "stream": "FOREIGN TABLE", "view": "VIEW"}[statement.kind]
+    along: set[str] = set()
     for name in statement.names:
+        if name.name in along:
+            continue
         if execution.relation(name.schema, name.name) is None:
             message = f'{keyword.lower()} "{name.name}" does not exist'
             if not statement.if_exists:
@@ -154,9 +157,10 @@ def drop(execution: Execution, statement: Drop) -> Result:
         for dependent in dependents:
             execution.notices.append(Notice(f"drop cascades to {_words(dependent)} {dependent.name}"))
             _drop(execution, dependent)
-        for one in with_late_stream(execution, relation):
-            if execution.relation(None, one.name) is not None:
-                _drop(execution, one)
+        going = [one for one in with_late_stream(execution, relation) if execution.relation(None, one.name) is not None]
+        along |= {one.name for one in going if one is not relation}
+        for one in going:
+            _drop(execution, one)
     return Result(f"DROP {keyword}")
 
 

@@ -25,6 +25,8 @@ class JudgedView(Protocol):
 
     def evaluations(self, streams: dict[str, list[Row]], now: datetime) -> list[Evaluation]: ...
 
+    def late(self, rows: Sequence[Row]) -> list[int]: ...
+
 
 class Judge:
     """Knows all rows of the streams `s` and `r`, in the order of their tids, and the table `kind`."""

@@ -48,7 +48,7 @@ class RandomSessions:
     def evaluations(self, streams: dict[str, list[Row]], now: datetime) -> list[Evaluation]:
         """The sessions that the view shows."""
         rows = streams["s"]
-        keys = self._keys(rows)
+        keys, _ = self._keys(rows)
         found = [place for place in map(self._place, rows) if place is not None]
         if not found:
             return []
@@ -65,9 +65,14 @@ class RandomSessions:
         start, end = (literal(one, self.unit) for one in (self._first(session), self._end(session)))
         return Evaluation(self.query.format(start=start, end=end, w="win_s w", u="win_s u"), {"s": session})
 
-    def _keys(self, rows: Sequence[Row]) -> dict[int, _Key]:
-        """The sessions of all keys, and none that is forgotten: rows one after the other."""
+    def late(self, rows: Sequence[Row]) -> list[int]:
+        """The tids of rows that no session took which is shown, or will be."""
+        return self._keys(rows)[1]
+
+    def _keys(self, rows: Sequence[Row]) -> tuple[dict[int, _Key], list[int]]:
+        """The sessions of all keys, and none that is forgotten: rows one after the other. And which rows are late."""
         keys: dict[int, _Key] = {}
+        late: list[int] = []
         high = -(10**18)
         for row in rows:
             place = self._place(row)
@@ -79,8 +84,10 @@ class RandomSessions:
             if place // self.gap * self.gap >= key.forgotten_to:
                 self._add(key, row)
                 self._forget(key, complete_to)
+            if not any(row in session for session in key.sessions):
+                late.append(row.tid)
             high = max(high, place)
-        return keys
+        return keys, late
 
     def _add(self, key: _Key, row: Row) -> None:
         place = self._known(row)

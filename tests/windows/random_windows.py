@@ -136,6 +136,21 @@ class RandomView:
         inside = {name: [row for row in rows if self._is_in(row, start, end)] for name, rows in streams.items()}
         return Evaluation(self.query.format(**bounds, w="win_s w", u="win_r u"), inside)
 
+    def late(self, rows: Sequence[Row]) -> list[int]:
+        """The tids of those rows of `s` all of whose windows were not shown any more when they came."""
+        found: list[int] = []
+        high: int | None = None
+        for row in rows:
+            place = self.window.place(row)
+            if place is None or self.window.unit != "event":
+                continue
+            if high is not None:
+                ended = (high - DELAY_S * 1_000_000 - self.window.size) // self.window.slide
+                if place // self.window.slide <= ended - self.retain:
+                    found.append(row.tid)
+            high = place if high is None else max(high, place)
+        return found
+
     def _is_in(self, row: Row, start: int, end: int) -> bool:
         place = self.window.place(row)
         return place is not None and start <= place < end

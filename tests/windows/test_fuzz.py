@@ -64,7 +64,7 @@ class World:
             self.now += timedelta(microseconds=random.choice([0, 1, 200_000, 1_000_000]))
 
     def tick(self) -> None:
-        for oid in self.pond.services.views.all()[0].streams:
+        for oid in {oid for view in self.pond.services.views.all() for oid in view.streams}:
             self.pond.services.views.catch_up(oid)
 
     def check(self, view: JudgedView) -> None:
@@ -79,6 +79,15 @@ class World:
         if " WITH " not in head:
             given = comparable(self.pond.execute(query).fetchall())
             assert given == self.judge.expected(view, self.now), f"{query}\nat {self.now}"
+
+    def check_late(self, views: Sequence[JudgedView]) -> None:
+        """That each row that came too late is in the stream of late rows, once for each view."""
+        self.tick()
+        self.pond.services.views.late.publish()
+        found: dict[str, list[int]] = {view.name: [] for view in views}
+        for view, tid in self.pond.execute("SELECT late_view, late_tid FROM s_late ORDER BY tid").fetchall():
+            found[view].append(tid)
+        assert found == {view.name: view.late(self.judge.rows["s"]) for view in views}
 
 
 @pytest.fixture
@@ -117,3 +126,4 @@ def flow(world: World, random: Random, views: Sequence[JudgedView]) -> None:
         world.now += timedelta(seconds=random.choice([0, 0, 2, 30]))
     for view in views:
         world.check(view)
+    world.check_late(views)

@@ -122,5 +122,5 @@ def test_it_is_dropped_with_its_stream(timed: Pond) -> None:
     with pytest.raises(MillpondError, match="other objects depend on it"):
         timed.execute("DROP STREAM s")
     timed.execute("DROP VIEW told")
-    timed.execute("DROP STREAM s")
+    timed.execute("DROP STREAM s, s_late")
     assert rows(timed, "SELECT name FROM millpond_streams") == []
