@@ -44,13 +44,14 @@ class Need:
 @dataclass
 class PaneState(KeptState):
     """A state whose last key is the pane. `axes` are those of its streams, `needs` asks each view what it needs, and
-    `wishes` of how many rows it wants a chunk to be."""
+    `wishes` of how many rows it wants a chunk to be; `on_taken` are told of partials that a tick took."""
 
     axes: Mapping[int, Axis] = field(default_factory=dict)
     tree: PaneTree = field(default_factory=lambda: PaneTree(""))
     merges: RepeatedQuery | None = None
     needs: dict[MemberId, Callable[[], Need | None]] = field(default_factory=dict)
     wishes: dict[MemberId, Callable[[], int | None]] = field(default_factory=dict)
+    on_taken: dict[MemberId, Callable[[pa.Table], None]] = field(default_factory=dict)
     _absorbed: pa.Table | None = None
     _tidy: bool = False
 
@@ -63,6 +64,7 @@ class PaneState(KeptState):
         with self.lock:
             self.needs.pop(member_id, None)
             self.wishes.pop(member_id, None)
+            self.on_taken.pop(member_id, None)
             for axis in self.axes.values():
                 axis.on_events.pop(member_id, None)
             return super().leave(member_id)
@@ -88,6 +90,8 @@ class PaneState(KeptState):
             super().show(record)
             if self._absorbed is not None:
                 self.tree.add(self._absorbed)
+                for listener in self.on_taken.values():
+                    listener(self._absorbed)
                 self._absorbed = None
             needed = self._needed()
             if needed is not None:

@@ -291,6 +291,12 @@ class ViewStore:
         if maintainer is not None:
             self._waited_ticks.catch_up(maintainer)
 
+    def pair_up(self) -> None:
+        """Have views join the rows of their windows that ticks took."""
+        for view in self.all():
+            if isinstance(view, WindowedView):
+                view.pair_up(self._runner)
+
     def drop(self, oid: int) -> None:
         with self._lock:
             view = self._views.pop(oid, None)
@@ -361,6 +367,7 @@ class ViewStore:
                     return
                 what = f'maintaining the views of stream "{maintainer.relation.name}"'
                 _attempt(partial(self._keep_up, maintainer, asked.get(oid)), what)
+            _attempt(self.pair_up, "pairing rows of windows")
 
     def _tell_of_moments(self) -> None:
         """Ring when views show other windows than before although nothing may have arrived."""

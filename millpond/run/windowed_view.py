@@ -17,14 +17,19 @@ from pathlib import Path
 import pyarrow as pa
 
 from millpond import interrupt
+from millpond.plan.paired import PANE
 from millpond.plan.pipelines import Grouping
 from millpond.relation import TID
 from millpond.run.adaptive_chunks import AdaptiveChunks
 from millpond.run.axis import Axis, Places
-from millpond.run.frames import Frame, Reach, Shows, driver_of, frames
-from millpond.run.merge import KeptParts, Merge
+from millpond.run.frames import Frame, Reach, Shows, driver_of, frames, go_by_number
+from millpond.run.lifetimes import Lifetime
+from millpond.run.merge import Clip, KeptParts, Merge
+from millpond.run.paired_rows import PairedRows
 from millpond.run.pane_state import Need, PaneState
+from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.view import Answer, ContinuousView, Seen
+from millpond.run.window_pairs import NewRows, PairLook, WindowPairs
 from millpond.spark.runner import Input, QueryInput, Runner
 from millpond.sql.constants import bound_key
 from millpond.sql.stream_windows import BOUNDS
@@ -74,6 +79,25 @@ class _Panes:
     chunks: Mapping[int, Chunk]
     clip: tuple[int, int] | None
 
+    def clipped(self, pane: str, columns: str = "*") -> Clip:
+        """Takes the rows of these panes out of a partial whose column `pane` says which it is of."""
+
+        def clip(text: str) -> str:
+            if self.clip is None:
+                return text
+            return f"SELECT {columns} FROM ({text}) WHERE {pane} BETWEEN {self.clip[0]} AND {self.clip[1]}"
+
+        return clip
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """A frame to evaluate: its panes and, where they are kept, the pairs of rows of its windows."""
+
+    frame: Frame
+    panes: Mapping[str, _Panes]
+    pairs: PairLook | None
+
 
 @dataclass(frozen=True)
 class _Look:
@@ -82,7 +106,7 @@ class _Look:
     ends: Mapping[int, int]
     seen: Seen
     shown: list[Frame]
-    wanted: Sequence[tuple[Frame, Mapping[str, _Panes]]]
+    wanted: Sequence[_Wanted]
 
 
 @dataclass
@@ -103,12 +127,33 @@ class WindowedView(ContinuousView):
         sliding = {name: one for name, one in self.windows.items() if not isinstance(one, AsOfNow)}
         self._driver = driver_of(sliding) if sliding else None
         self._store = PartStore(self.scratch / f"windows-{self.relation.oid}", durable=False)
+        self._pairs = self._open_pairs()
         for name, state in self._pane_states().items():
             state.needs[self.member_id(name)] = partial(self._need, name)
             state.wishes[self.member_id(name)] = lambda: self.chunks.rows_per_chunk
             if not isinstance(self.windows[name], AsOfNow):
                 for axis in state.axes.values():
                     axis.on_events[self.member_id(name)] = partial(self._count_late, name)
+
+    def _open_pairs(self) -> WindowPairs | None:
+        """The pairs of its windows, if it keeps any; all rows that its states have are pending."""
+        pairs, states = self.plan.pairs, self._pane_states()
+        if pairs is None or not states:
+            return None
+        by_number = go_by_number(self.streams, self.windows)
+        driver = None if by_number or self._driver is None else self.windows[self._driver]
+        left, right = (
+            PairedRows(side, self.members[side.grouping.name], Lifetime(self.windows[side.grouping.name], driver))
+            for side in pairs.sides
+        )
+        opened = WindowPairs(pairs, (left, right), f"millpond-pairs-{self.relation.oid}", RepeatedQuery(self.scratch))
+        for name, state in states.items():
+            with state.lock:
+                kept = state.tree.all()
+                if kept is not None:
+                    opened.take(name, kept)
+                state.on_taken[self.member_id(name)] = partial(opened.take, name)
+        return opened
 
     @property
     def windows(self) -> Mapping[str, StreamWindow]:
@@ -174,7 +219,17 @@ class WindowedView(ContinuousView):
         if not shown:
             return None
         first, _ = window.panes(shown[0][name] - (0 if isinstance(window, AsOfNow) else self.slides_kept))
-        return Need(first, window.closed(shown[-1][name]), window.size // window.step)
+        # Rows of pairs are read one by one, never as blocks of panes.
+        panes = 0 if self._pairs is not None else window.size // window.step
+        return Need(first, window.closed(shown[-1][name]), panes)
+
+    def pair_up(self, runner: Runner) -> None:
+        """Join the rows of its windows that ticks took with all others, so that readers need not."""
+        shown = self.shown() if self._pairs is not None and self.error is None else []
+        if self._pairs is not None and self._driver is not None and shown:
+            needs = {name: self._need(name) for name in self.windows}
+            firsts = {name: need.first for name, need in needs.items() if need is not None}
+            self._pairs.pair_up(runner, shown[0][self._driver] - self.slides_kept, firsts)
 
     def described(self) -> Iterator[WindowCosts]:
         """What is kept of each of its windows, and how long answers take."""
@@ -210,10 +265,10 @@ class WindowedView(ContinuousView):
                 last = self._answer
                 if last is not None and last.token == (look.ends, look.shown, token) and not look.wanted:
                     return last
-                for frame, panes in look.wanted:
+                for one in look.wanted:
                     started = time.perf_counter()
-                    rows = self._evaluated(runner, tag, live, look.seen, frame, panes, held)
-                    self._results[_key(frame)] = _Result(look.ends, token, rows)
+                    rows = self._evaluated(runner, tag, live, look.seen, one, held)
+                    self._results[_key(one.frame)] = _Result(look.ends, token, rows)
                     self.costs.add(started)
             slid = self._note_slide(look, time.perf_counter() - began)
             self._forget_results(look)
@@ -255,8 +310,15 @@ class WindowedView(ContinuousView):
             self._advance(ends)
             shown = self.shown(up_to)
             stale = [frame for frame in shown if not self._is_current(frame, ends, token)]
-            wanted = [(frame, {name: self._panes(name, frame, seen, held) for name in self.windows}) for frame in stale]
+            wanted = [self._wanted(frame, seen, held) for frame in stale]
         return _Look(ends, seen, shown, wanted)
+
+    def _wanted(self, frame: Frame, seen: Seen, held: ExitStack) -> _Wanted:
+        panes = {name: self._panes(name, frame, seen, held) for name in self.windows}
+        if self._pairs is None or self._driver is None:
+            return _Wanted(frame, panes, None)
+        spans = {name: window.panes(frame[name]) for name, window in self.windows.items()}
+        return _Wanted(frame, panes, self._pairs.look(frame[self._driver], spans))
 
     def _is_current(self, frame: Frame, ends: Mapping[int, int], token: object) -> bool:
         """Whether nothing arrived, since the result of a frame was computed, that it should have."""
@@ -277,7 +339,7 @@ class WindowedView(ContinuousView):
     def _panes(self, name: str, frame: Frame, seen: Seen, held: ExitStack) -> _Panes:
         window, state = self.windows[name], self._pane_states()[name]
         (start, end), (first, last) = window.bounds(frame[name]), window.panes(frame[name])
-        tables = state.tree.cover(first, last)
+        tables = [] if self._pairs is not None else state.tree.cover(first, last)
         clipped, chunks = isinstance(window, CalendarWindow), {}
         for oid, chunk in seen.chunks[name].items():
             axis = state.axes[oid]
@@ -289,16 +351,13 @@ class WindowedView(ContinuousView):
         return _Panes(together(tables) if tables else None, chunks, (first, last) if clipped else None)
 
     def _evaluated(
-        self,
-        runner: Runner,
-        tag: str,
-        live: Mapping[str, Input],
-        seen: Seen,
-        frame: Frame,
-        panes: Mapping[str, _Panes],
-        held: ExitStack,
+        self, runner: Runner, tag: str, live: Mapping[str, Input], seen: Seen, wanted: _Wanted, held: ExitStack
     ) -> pa.Table:
-        self._set_bounds(frame)
+        self._set_bounds(wanted.frame)
+        if self._pairs is not None and wanted.pairs is not None:
+            merged = self._merged_pairs(runner, self._pairs, wanted.pairs, wanted.panes)
+            return self._run_upper(runner, tag, live, {self._pairs.state_key: merged})
+        panes = wanted.panes
         states = {
             one.key: self._merged_panes(runner, one, panes[one.name], held)
             if one.name in panes
@@ -306,6 +365,21 @@ class WindowedView(ContinuousView):
             for one in self.plan.groupings
         }
         return self._run_upper(runner, tag, live, states)
+
+    def _merged_pairs(
+        self, runner: Runner, pairs: WindowPairs, look: PairLook, panes: Mapping[str, _Panes]
+    ) -> QueryInput:
+        """The pairs of a frame as the state that the upper pipeline reads, with rows that no tick has taken."""
+        new = {}
+        for side in (one.rows.side for one in look.sides):
+            own = panes[side.grouping.name]
+            if own.chunks:
+                rows = side.rows if own.clip is None else side.paned_rows
+                kept = KeptParts(self._store, (), "", (), str)
+                given = (rows, kept, own.chunks, self.statics, own.clipped(PANE))
+                made = Merge(runner.buckets, self.texts, self.repeated, *given, apart=True).query()
+                new[side.grouping.name] = NewRows(made, own.chunks)
+        return pairs.query(look, new, self.texts, self.repeated)
 
     def _set_bounds(self, frame: Frame) -> None:
         """Have `window_start` and `window_end` mean those of a frame."""
@@ -325,15 +399,9 @@ class WindowedView(ContinuousView):
         def select(source: str) -> str:
             return f"SELECT {columns} FROM ({member.select(source)})"
 
-        def clip(text: str) -> str:
-            if panes.clip is None:
-                return text
-            pane, (first, last) = grouping.kept.keys[-1].name, panes.clip
-            return f"SELECT {columns} FROM ({text}) WHERE {pane} BETWEEN {first} AND {last}"
-
         kept = KeptParts(self._store, parts, member.schema, member.keys, select)
         read = grouping if panes.clip is None else replace(grouping, pipelines=grouping.kept.pipelines)
-        given = (read, kept, panes.chunks, self.statics, clip)
+        given = (read, kept, panes.chunks, self.statics, panes.clipped(grouping.kept.keys[-1].name, columns))
         return Merge(runner.buckets, self.texts, self.repeated, *given, apart=True).query()
 
     def _constant(self, name: str) -> datetime | date | str | int | None:
