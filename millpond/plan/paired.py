@@ -13,9 +13,8 @@ from sqlglot import exp
 
 from millpond.plan.pipelines import Grouping, StateColumn, printed
 from millpond.relation import Column, Relation
-from millpond.sql.nodes import identifier, typed
 from millpond.sql.translate import relation_key
-from millpond.types import BIGINT, BOOLEAN
+from millpond.types import BIGINT
 
 ROW_IS_NEW, FIRST_FRAME, LAST_FRAME = "row is new", "first frame of row", "last frame of row"
 """What the rows of both sides say of themselves beside their columns."""
@@ -44,29 +43,6 @@ class PairSide:
     def equal_field(self) -> str | None:
         """Where rows that are kept have the column by which they find partners."""
         return next((field for field, column in self.fields.items() if column.name == self.equal), None)
-
-    @cached_property
-    def rows(self) -> Grouping:
-        """The same rows one by one, as they come out of a chunk."""
-        return self._rows(paned=False)
-
-    @cached_property
-    def paned_rows(self) -> Grouping:
-        """The same, each with its pane."""
-        return self._rows(paned=True)
-
-    def _rows(self, *, paned: bool) -> Grouping:
-        (pipeline,) = self.grouping.kept.pipelines
-        tree = pipeline.tree.copy()
-        inputs = {f"c{place}": node for place, node in enumerate(self.grouping.computed[0].inputs)}
-        outputs = {field: inputs[field].copy() for field in self.fields}
-        if paned:
-            outputs[PANE] = tree.expressions[0].this
-        outputs[ROW_IS_NEW] = typed(exp.Boolean(this=True), BOOLEAN)
-        tree.set("expressions", [exp.Alias(this=node, alias=identifier(name)) for name, node in outputs.items()])
-        tree.set("group", None)
-        flat = replace(pipeline, tree=tree)
-        return replace(self.grouping, pipelines=(flat,), keys=(), key_types=(), partials=(), concatenated=True)
 
 
 @dataclass(frozen=True)

@@ -64,13 +64,15 @@ def _fits(select: exp.Expr) -> bool:
 
 def _cut(select: exp.Expr, name: str, alias: str, register: Register) -> tuple[exp.Select, Pairs]:
     check_joined(select)
-    equal = _equal_columns(select)
+    equal, where = _equal_columns(select), select.args.get("where")
     rows: list[tuple[exp.Select, Relation, list[Column]]] = []
     for place, item in enumerate(own_items(select)):
         grouped, columns = collected(select, item)
         relation = _rows_relation(f"{name}_rows_{place}", columns)
         rows.append((grouped, relation, columns))
         item.replace(_read(relation, alias_of(item)))
+    # Rows that are kept have passed the conditions on one window alone, those that no tick has taken have not.
+    select.set("where", where)
     cut = cut_out(select, alias, None)
     state = replace(cut.grouping((), None), name=name)
     used = {(column.table, column.name) for column in cut.rows.find_all(exp.Column)}

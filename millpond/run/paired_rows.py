@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+import numpy as np
 import pyarrow as pa
 
-from millpond.plan.paired import PANE, ROW_IS_NEW, PairSide
+from millpond.plan.paired import FIRST_FRAME, LAST_FRAME, PANE, ROW_IS_NEW, PairSide
 from millpond.plan.shared import Member
+from millpond.run.axis import places_of
 from millpond.run.lifetimes import Lifetime
 from millpond.state.pane_tree import PaneTree, together
-from millpond.values.arrays import Column, pc
+from millpond.stream import Chunk
+from millpond.stream_window import FOREVER
+from millpond.values.arrays import Array, Column, pc
 
 Span = tuple[int, int]
 """The first and the last of some panes."""
+
+EVERYWHERE: Span = (-FOREVER, FOREVER)
 
 
 @dataclass
@@ -29,60 +35,69 @@ class PairedRows:
     pending: tuple[pa.Table, ...] = ()
 
     def take(self, kept: pa.Table) -> None:
-        """Rows as their state keeps them. What came before the view joined has no column of its own."""
+        """Rows as their state keeps them. What came before the view joined has no column of its own; rows without a
+        pane are in no window."""
         names = self.member.names
-        items = names[self.side.grouping.partials[0].name]
+        items, pane = names[self.side.grouping.partials[0].name], names[self.side.grouping.kept.keys[-1].name]
         if items in kept.column_names:
-            pane = names[self.side.grouping.kept.keys[-1].name]
-            placed = kept.filter(pc.is_valid(kept.column(pane)))
-            rows = unnested(placed, items, pane, self.side.fields)
-            if rows.num_rows:
-                self.pending += (rows,)
+            rows = unnested(kept.filter(pc.is_valid(kept.column(pane))), items, pane, self.side.fields)
+            self.pending += (rows,) if rows.num_rows else ()
 
-    def settle(self, paired: Sequence[pa.Table], first: int | None) -> None:
+    def untaken(self, chunk: Chunk, span: Span) -> pa.Table:
+        """Rows of a chunk that no tick has taken, as far as they are in some panes."""
+        window = self.lifetime.window
+        rows = chunk.read([column.name for column in self.side.fields.values()])
+        panes = _panes(places_of(chunk, window.column), window.step)
+        return _within(rows.rename_columns(list(self.side.fields)).append_column(PANE, panes), span)
+
+    def settle(self, paired: Sequence[pa.Table], first: int) -> None:
         """Some pending rows have met all others; those before a pane are no longer needed."""
         for rows in paired:
             self.paired.add(rows)
-        kept = tuple(rows for rows in self.pending if not any(rows is one for one in paired))
-        if first is not None:
-            self.paired.expire(first)
-            kept = tuple(rows.filter(pc.field(PANE) >= first) for rows in kept)
-        self.pending = tuple(rows for rows in kept if rows.num_rows)
+        self.paired.expire(first)
+        left = [rows for rows in self.pending if not any(rows is one for one in paired)]
+        self.pending = tuple(rows for one in left if (rows := one.filter(pc.field(PANE) >= first)).num_rows)
         pieces = self.paired.unmerged(0, 0)
         self.paired.put({block: together(tables).combine_chunks() for block, tables in pieces.items()})
+
+    def with_lives(self, rows: pa.Table, oldest: int) -> pa.Table:
+        """Rows with the frames that they are in, the `oldest` or later ones, instead of their panes."""
+        first, last = self.lifetime.of(rows.column(PANE).to_numpy())
+        made = rows.drop_columns([PANE]).append_column(FIRST_FRAME, pa.array(np.maximum(first, oldest)))
+        return made.append_column(LAST_FRAME, pa.array(last))
 
 
 @dataclass(frozen=True)
 class SideLook:
-    """The rows of one side at a moment."""
+    """The rows of one side at a moment, in the panes of a span."""
 
     rows: PairedRows
+    span: Span
     paired: Sequence[pa.Table]
     new: Sequence[pa.Table]
 
     @classmethod
     def within(cls, rows: PairedRows, span: Span) -> SideLook:
-        """Those of some panes."""
-        new = [one.filter((pc.field(PANE) >= span[0]) & (pc.field(PANE) <= span[1])) for one in rows.pending]
-        return cls(rows, rows.paired.cover(*span), new)
+        return cls(rows, span, rows.paired.cover(*span), [_within(one, span) for one in rows.pending])
 
-    def values(self) -> list[Column]:
-        """By what new rows find partners."""
-        name = self.rows.side.equal_field
-        return [] if name is None else [one.column(name) for one in self.new]
+    def and_untaken(self, chunks: Iterable[Chunk]) -> SideLook:
+        """With rows of chunks, which are new."""
+        return replace(self, new=[*self.new, *(self.rows.untaken(chunk, self.span) for chunk in chunks)])
 
-    def joinable(self, wanted: Sequence[Column], *, others_new: bool) -> pa.Table | None:
-        """New rows, and those of the paired ones that may have a partner among new rows of the other side: their values
-        are `wanted`, if partners are found by values. None if there are no rows."""
-        tables = [_flagged(one, is_new=True) for one in self.new if one.num_rows]
-        if self.paired and others_new:
-            found, name = together(self.paired), self.rows.side.equal_field
-            if name is not None:
-                values = pc.unique(pa.chunked_array([piece for one in wanted for piece in one.chunks]))
-                found = found.filter(pc.is_in(found.column(name), value_set=values, skip_nulls=True))
-            if found.num_rows:
-                tables.append(_flagged(found, is_new=False))
-        return together(tables) if tables else None
+    def joinable(self, other: SideLook) -> pa.Table:
+        """New rows, and those of the others that may have a partner among new rows of the other side."""
+        tables = [_no_rows(self.rows.side), *(_flagged(rows, is_new=True) for rows in self.new)]
+        if self.paired and any(rows.num_rows for rows in other.new):
+            tables.append(_flagged(self._partners(together(self.paired), other), is_new=False))
+        return together(tables)
+
+    def _partners(self, rows: pa.Table, other: SideLook) -> pa.Table:
+        """Where rows find their partners by equal values, those whose value a new row of the other side has."""
+        own, theirs = self.rows.side.equal_field, other.rows.side.equal_field
+        if own is None or theirs is None:
+            return rows
+        values = pa.chunked_array([chunk for one in other.new for chunk in one.column(theirs).chunks])
+        return rows.filter(pc.is_in(rows.column(own), value_set=pc.unique(values), skip_nulls=True))
 
 
 def unnested(kept: pa.Table, items: str, pane: str, fields: Mapping[str, object]) -> pa.Table:
@@ -93,5 +108,20 @@ def unnested(kept: pa.Table, items: str, pane: str, fields: Mapping[str, object]
     return pa.table({**columns, PANE: kept.column(pane).combine_chunks().take(parents)})
 
 
+def _panes(places: Column, step: int) -> Array:
+    """The panes of places on an axis; a row without a place has none."""
+    known = places.is_valid().to_numpy()
+    return pa.array(places.fill_null(0).to_numpy() // step, pa.int64(), mask=~known)
+
+
+def _within(rows: pa.Table, span: Span) -> pa.Table:
+    return rows.filter((pc.field(PANE) >= span[0]) & (pc.field(PANE) <= span[1]))
+
+
 def _flagged(rows: pa.Table, *, is_new: bool) -> pa.Table:
     return rows.append_column(ROW_IS_NEW, pa.repeat(pa.scalar(is_new), rows.num_rows))
+
+
+def _no_rows(side: PairSide) -> pa.Table:
+    columns = {field: pa.array([], column.type.arrow) for field, column in side.fields.items()}
+    return _flagged(pa.table({**columns, PANE: pa.array([], pa.int64())}), is_new=False)

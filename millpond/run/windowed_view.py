@@ -17,19 +17,18 @@ from pathlib import Path
 import pyarrow as pa
 
 from millpond import interrupt
-from millpond.plan.paired import PANE
 from millpond.plan.pipelines import Grouping
 from millpond.relation import TID
 from millpond.run.adaptive_chunks import AdaptiveChunks
 from millpond.run.axis import Axis, Places
 from millpond.run.frames import Frame, Reach, Shows, driver_of, frames, go_by_number
 from millpond.run.lifetimes import Lifetime
-from millpond.run.merge import Clip, KeptParts, Merge
+from millpond.run.merge import KeptParts, Merge
 from millpond.run.paired_rows import PairedRows
 from millpond.run.pane_state import Need, PaneState
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.view import Answer, ContinuousView, Seen
-from millpond.run.window_pairs import NewRows, PairLook, WindowPairs
+from millpond.run.window_pairs import PairLook, WindowPairs
 from millpond.spark.runner import Input, QueryInput, Runner
 from millpond.sql.constants import bound_key
 from millpond.sql.stream_windows import BOUNDS
@@ -78,16 +77,6 @@ class _Panes:
     rows: pa.Table | None
     chunks: Mapping[int, Chunk]
     clip: tuple[int, int] | None
-
-    def clipped(self, pane: str, columns: str = "*") -> Clip:
-        """Takes the rows of these panes out of a partial whose column `pane` says which it is of."""
-
-        def clip(text: str) -> str:
-            if self.clip is None:
-                return text
-            return f"SELECT {columns} FROM ({text}) WHERE {pane} BETWEEN {self.clip[0]} AND {self.clip[1]}"
-
-        return clip
 
 
 @dataclass(frozen=True)
@@ -355,7 +344,8 @@ class WindowedView(ContinuousView):
     ) -> pa.Table:
         self._set_bounds(wanted.frame)
         if self._pairs is not None and wanted.pairs is not None:
-            merged = self._merged_pairs(runner, self._pairs, wanted.pairs, wanted.panes)
+            chunks = {name: panes.chunks for name, panes in wanted.panes.items()}
+            merged = self._pairs.query(wanted.pairs, chunks, self.texts, self.repeated)
             return self._run_upper(runner, tag, live, {self._pairs.state_key: merged})
         panes = wanted.panes
         states = {
@@ -365,21 +355,6 @@ class WindowedView(ContinuousView):
             for one in self.plan.groupings
         }
         return self._run_upper(runner, tag, live, states)
-
-    def _merged_pairs(
-        self, runner: Runner, pairs: WindowPairs, look: PairLook, panes: Mapping[str, _Panes]
-    ) -> QueryInput:
-        """The pairs of a frame as the state that the upper pipeline reads, with rows that no tick has taken."""
-        new = {}
-        for side in (one.rows.side for one in look.sides):
-            own = panes[side.grouping.name]
-            if own.chunks:
-                rows = side.rows if own.clip is None else side.paned_rows
-                kept = KeptParts(self._store, (), "", (), str)
-                given = (rows, kept, own.chunks, self.statics, own.clipped(PANE))
-                made = Merge(runner.buckets, self.texts, self.repeated, *given, apart=True).query()
-                new[side.grouping.name] = NewRows(made, own.chunks)
-        return pairs.query(look, new, self.texts, self.repeated)
 
     def _set_bounds(self, frame: Frame) -> None:
         """Have `window_start` and `window_end` mean those of a frame."""
@@ -399,9 +374,15 @@ class WindowedView(ContinuousView):
         def select(source: str) -> str:
             return f"SELECT {columns} FROM ({member.select(source)})"
 
+        def clip(text: str) -> str:
+            if panes.clip is None:
+                return text
+            pane, (first, last) = grouping.kept.keys[-1].name, panes.clip
+            return f"SELECT {columns} FROM ({text}) WHERE {pane} BETWEEN {first} AND {last}"
+
         kept = KeptParts(self._store, parts, member.schema, member.keys, select)
         read = grouping if panes.clip is None else replace(grouping, pipelines=grouping.kept.pipelines)
-        given = (read, kept, panes.chunks, self.statics, panes.clipped(grouping.kept.keys[-1].name, columns))
+        given = (read, kept, panes.chunks, self.statics, clip)
         return Merge(runner.buckets, self.texts, self.repeated, *given, apart=True).query()
 
     def _constant(self, name: str) -> datetime | date | str | int | None:
