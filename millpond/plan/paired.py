@@ -13,6 +13,8 @@ from sqlglot import exp
 
 from millpond.plan.pipelines import Grouping, StateColumn, printed
 from millpond.relation import Column, Relation
+from millpond.sql.nodes import identifier
+from millpond.sql.spark_text import spark_text
 from millpond.sql.translate import relation_key
 from millpond.types import BIGINT
 
@@ -31,6 +33,7 @@ class PairSide:
 
     grouping: Grouping
     relation: Relation
+    alias: str
     fields: Mapping[str, Column]
     equal: str | None
 
@@ -70,8 +73,14 @@ class Pairs:
 
     def joined_text(self, names: Mapping[str, str]) -> str:
         """The pairs of one frame, as Spark SQL; `names` maps the keys of the sides to relations."""
-        return printed(self.joined, names)
+        return self._hashed(printed(self.joined, names))
 
     def lasting_text(self, names: Mapping[str, str]) -> str:
         """The pairs of all frames with their lives, as Spark SQL."""
-        return printed(self.lasting, names)
+        return self._hashed(printed(self.lasting, names))
+
+    def _hashed(self, text: str) -> str:
+        """With the hint not to broadcast a side, which would be a job of its own before the one that joins."""
+        if self.sides[0].equal is None:
+            return text
+        return text.replace("SELECT ", f"SELECT /*+ SHUFFLE_HASH({spark_text(identifier(self.sides[0].alias))}) */ ", 1)

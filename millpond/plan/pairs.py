@@ -80,14 +80,15 @@ def _cut(select: exp.Expr, name: str, alias: str, register: Register) -> tuple[e
         PairSide(
             _registered(grouped, register),
             relation,
+            alias_of(item),
             {f"c{at}": column for at, column in enumerate(columns) if (alias_of(item), column.name) in used},
             None if equal is None else equal[place],
         )
         for place, (item, (grouped, relation, columns)) in enumerate(zip(own_items(select), rows, strict=True))
     )
     new, lasting = _new(select), _lasting(select, cut.rows, len(state.keys))
-    joined = _with_condition(cut.rows, new)
-    return cut.reading(state, alias), Pairs(state, (sides[0], sides[1]), joined, _with_condition(lasting, new))
+    joined, lasting = (_with_condition(one, new) for one in (cut.rows, lasting))
+    return cut.reading(state, alias), Pairs(state, (sides[0], sides[1]), joined, lasting)
 
 
 def _registered(grouped: exp.Select, register: Register) -> Grouping:
