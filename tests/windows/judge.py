@@ -31,9 +31,10 @@ class Judge:
         streams = ["s", "r"] if view.two_streams else ["s"]
         answers: list[tuple[Any, ...]] = []
         rows = [self.rows[stream] for stream in streams]
-        for bounds in view.window.shown(rows, now, view.retain, early=view.early):
+        window, own = view.most_frequent, streams.index("r") if view.most_frequent is view.other else 0
+        for bounds in window.shown(rows, now, view.retain, early=view.early, own=own):
             for stream in streams:
-                self._fill(stream, view, bounds)
+                self._fill(stream, view, bounds if view.other is None else view.bounds(stream, bounds[1]))
             answers += self._database.execute(view.judged(bounds)).fetchall()
         return comparable(answers)
 
