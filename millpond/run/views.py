@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ from millpond.run.axis import open_axis
 from millpond.run.frames import Frame, Shows
 from millpond.run.kept import KeptState
 from millpond.run.maintainer import Maintainer
+from millpond.run.merge import SMALL_ROWS_MAX
 from millpond.run.pane_state import PaneState
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics
@@ -277,11 +279,13 @@ class ViewStore:
     ) -> Answer:
         """What a view holds, with all that was acknowledged before now, or held at a slide of its windows. A tick takes
         many new tuples, a reader few."""
-        if view.lag > READ_ALONG_ROWS_MAX:
+        asked_at = time.perf_counter()
+        # Rows of a slide are asked for once: while one task can merge them, a tick before would only be a second job.
+        if view.lag > (SMALL_ROWS_MAX if isinstance(view, WindowedView) else READ_ALONG_ROWS_MAX):
             for oid in view.streams:
                 self.catch_up(oid)
         if isinstance(view, WindowedView):
-            return view.answer(self._runner, tag, live, token, slide)
+            return view.answer(self._runner, tag, live, token, slide, asked_at)
         return view.answer(self._runner, tag, live, token)
 
     def catch_up(self, stream: int) -> None:

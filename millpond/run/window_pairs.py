@@ -50,6 +50,16 @@ class WindowPairs:
         self._lock, self._at_work = threading.Lock(), threading.Lock()
 
     @property
+    def rows(self) -> int:
+        """Rows of both sides that have been paired."""
+        return sum(rows.paired.rows for rows in self._rows)
+
+    @property
+    def partials(self) -> int:
+        """What is kept of pairs: one for each group and life."""
+        return sum(table.num_rows for table in self._tables)
+
+    @property
     def state_key(self) -> str:
         """Its name in the mapping given to the upper pipeline."""
         return self._pairs.state.key
@@ -103,8 +113,8 @@ class WindowPairs:
             inputs[name] = StateInput((repeated.file(name, together(kept).select(columns)),), schema, single=small)
             sources.append(f"SELECT {', '.join(columns)} FROM {name}")
         union = " UNION ALL ".join(sources)
-        together_ = f"SELECT /*+ COALESCE(1) */ * FROM ({union})" if small else union
-        return QueryInput(state.merge_text(f"({together_})"), inputs)
+        source = f"SELECT /*+ COALESCE(1) */ * FROM ({union})" if small else union
+        return QueryInput(state.merge_text(f"({source})"), inputs)
 
     # -- in the background -------------------------------------------------------------------------------------------
 

@@ -116,7 +116,7 @@ class WindowedView(ContinuousView):
         sliding = {name: one for name, one in self.windows.items() if not isinstance(one, AsOfNow)}
         self._driver = driver_of(sliding) if sliding else None
         self._store = PartStore(self.scratch / f"windows-{self.relation.oid}", durable=False)
-        self._pairs = self._open_pairs()
+        self.pairs = self._open_pairs()
         for name, state in self._pane_states().items():
             state.needs[self.member_id(name)] = partial(self._need, name)
             state.wishes[self.member_id(name)] = lambda: self.chunks.rows_per_chunk
@@ -209,16 +209,16 @@ class WindowedView(ContinuousView):
             return None
         first, _ = window.panes(shown[0][name] - (0 if isinstance(window, AsOfNow) else self.slides_kept))
         # Rows of pairs are read one by one, never as blocks of panes.
-        panes = 0 if self._pairs is not None else window.size // window.step
+        panes = 0 if self.pairs is not None else window.size // window.step
         return Need(first, window.closed(shown[-1][name]), panes)
 
     def pair_up(self, runner: Runner) -> None:
         """Join the rows of its windows that ticks took with all others, so that readers need not."""
-        shown = self.shown() if self._pairs is not None and self.error is None else []
-        if self._pairs is not None and self._driver is not None and shown:
+        shown = self.shown() if self.pairs is not None and self.error is None else []
+        if self.pairs is not None and self._driver is not None and shown:
             needs = {name: self._need(name) for name in self.windows}
             firsts = {name: need.first for name, need in needs.items() if need is not None}
-            self._pairs.pair_up(runner, shown[0][self._driver] - self.slides_kept, firsts)
+            self.pairs.pair_up(runner, shown[0][self._driver] - self.slides_kept, firsts)
 
     def described(self) -> Iterator[WindowCosts]:
         """What is kept of each of its windows, and how long answers take."""
@@ -242,13 +242,20 @@ class WindowedView(ContinuousView):
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def answer(
-        self, runner: Runner, tag: str, live: Mapping[str, Input], token: object, up_to: int | None = None
+        self,
+        runner: Runner,
+        tag: str,
+        live: Mapping[str, Input],
+        token: object,
+        up_to: int | None = None,
+        asked_at: float | None = None,
     ) -> Answer:
-        """The results of all windows that the view shows now, or did when one was the newest."""
+        """The results of all windows that the view shows now, or did when one was the newest. What a reader waited for
+        before, since it asked, counts as the answer's time."""
         with interrupt.holding(self.lock):
             if self.error is not None:
                 raise self.error
-            began = time.perf_counter()
+            began = time.perf_counter() if asked_at is None else asked_at
             with ExitStack() as held:
                 look = self._look(held, token, up_to)
                 last = self._answer
@@ -304,10 +311,10 @@ class WindowedView(ContinuousView):
 
     def _wanted(self, frame: Frame, seen: Seen, held: ExitStack) -> _Wanted:
         panes = {name: self._panes(name, frame, seen, held) for name in self.windows}
-        if self._pairs is None or self._driver is None:
+        if self.pairs is None or self._driver is None:
             return _Wanted(frame, panes, None)
         spans = {name: window.panes(frame[name]) for name, window in self.windows.items()}
-        return _Wanted(frame, panes, self._pairs.look(frame[self._driver], spans))
+        return _Wanted(frame, panes, self.pairs.look(frame[self._driver], spans))
 
     def _is_current(self, frame: Frame, ends: Mapping[int, int], token: object) -> bool:
         """Whether nothing arrived, since the result of a frame was computed, that it should have."""
@@ -328,7 +335,7 @@ class WindowedView(ContinuousView):
     def _panes(self, name: str, frame: Frame, seen: Seen, held: ExitStack) -> _Panes:
         window, state = self.windows[name], self._pane_states()[name]
         (start, end), (first, last) = window.bounds(frame[name]), window.panes(frame[name])
-        tables = [] if self._pairs is not None else state.tree.cover(first, last)
+        tables = [] if self.pairs is not None else state.tree.cover(first, last)
         clipped, chunks = isinstance(window, CalendarWindow), {}
         for oid, chunk in seen.chunks[name].items():
             axis = state.axes[oid]
@@ -343,10 +350,10 @@ class WindowedView(ContinuousView):
         self, runner: Runner, tag: str, live: Mapping[str, Input], seen: Seen, wanted: _Wanted, held: ExitStack
     ) -> pa.Table:
         self._set_bounds(wanted.frame)
-        if self._pairs is not None and wanted.pairs is not None:
+        if self.pairs is not None and wanted.pairs is not None:
             chunks = {name: panes.chunks for name, panes in wanted.panes.items()}
-            merged = self._pairs.query(wanted.pairs, chunks, self.texts, self.repeated)
-            return self._run_upper(runner, tag, live, {self._pairs.state_key: merged})
+            merged = self.pairs.query(wanted.pairs, chunks, self.texts, self.repeated)
+            return self._run_upper(runner, tag, live, {self.pairs.state_key: merged})
         panes = wanted.panes
         states = {
             one.key: self._merged_panes(runner, one, panes[one.name], held)
