@@ -116,6 +116,7 @@ def _windows(context: SystemContext) -> Iterable[Row]:
                 one.evaluations,
                 one.response_ms,
                 one.chunks,
+                one.mode,
             )
 
 
@@ -253,6 +254,7 @@ _ALL = (
             "evaluations": BIGINT,
             "response_ms": DOUBLE,
             "chunks": INTEGER,
+            "mode": TEXT,
         },
     ),
     _system(

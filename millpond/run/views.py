@@ -23,6 +23,7 @@ from millpond.run.axis import open_axis
 from millpond.run.frames import Frame, Shows
 from millpond.run.kept import KeptState
 from millpond.run.maintainer import Maintainer
+from millpond.run.measured_mode import MeasuredMode, can_measure
 from millpond.run.merge import SMALL_ROWS_MAX
 from millpond.run.pane_state import PaneState
 from millpond.run.repeated_query import RepeatedQuery
@@ -235,9 +236,18 @@ class ViewStore:
             )
         view = kind(made.relation, made.plan, made.statics, record, states, members, streams, repeated, error)
         view.ask_for_tick = self._ask_for_tick
+        if isinstance(view, WindowedView):
+            self._let_measure(view)
         with self._lock:
             self._views[made.relation.oid] = view
         return view
+
+    def _let_measure(self, view: WindowedView) -> None:
+        """Have a view measure how its windows are computed fastest, or go on with what it measured before."""
+        option, chosen = view.relation.options.get("window_mode", "auto"), view.record.window_mode
+        if view.pairs is None and can_measure(option, view.windows.values()):
+            view.mode = MeasuredMode("reevaluate" if chosen == "reevaluate" else "incremental", chosen is not None)
+            view.on_chosen = lambda record: self._catalog.commit_kept({}, {view.relation.oid: record})
 
     def _maintainer(self, stream: Relation) -> Maintainer:
         with self._lock:

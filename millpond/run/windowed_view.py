@@ -7,7 +7,7 @@ one Spark job. What was computed of a window is kept until rows arrive that belo
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -17,12 +17,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from millpond import interrupt
+from millpond.errors import MillpondError
 from millpond.plan.pipelines import Grouping
 from millpond.relation import TID
 from millpond.run.adaptive_chunks import AdaptiveChunks
 from millpond.run.axis import Axis, Places
 from millpond.run.frames import Frame, Reach, Shows, driver_of, frames, go_by_number
 from millpond.run.lifetimes import Lifetime
+from millpond.run.measured_mode import MeasuredMode
 from millpond.run.merge import KeptParts, Merge
 from millpond.run.paired_rows import PairedRows
 from millpond.run.pane_state import Need, PaneState
@@ -34,6 +36,7 @@ from millpond.sql.constants import bound_key
 from millpond.sql.stream_windows import BOUNDS
 from millpond.state.pane_tree import together
 from millpond.state.parts import PartStore
+from millpond.state.records import ViewRecord
 from millpond.stream import Chunk
 from millpond.stream_window import AsOfNow, CalendarWindow, StreamWindow
 
@@ -58,6 +61,7 @@ class WindowCosts:
     evaluations: int
     response_ms: float | None
     chunks: int
+    mode: str
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,8 @@ class WindowedView(ContinuousView):
     shows: Shows = field(default_factory=Shows)
     scratch: Path = field(default_factory=Path)
     chunks: AdaptiveChunks = field(default_factory=AdaptiveChunks)
+    mode: MeasuredMode = field(default_factory=MeasuredMode)
+    on_chosen: Callable[[ViewRecord], None] = lambda _record: None
     followers: int = 0
     late_rows: dict[str, int] = field(default_factory=dict)
     _slid: tuple[int, int] | None = None
@@ -237,6 +243,7 @@ class WindowedView(ContinuousView):
                     self.costs.runs,
                     self.costs.seconds / self.costs.runs * 1000 if self.costs.runs else None,
                     self.chunks.chunks,
+                    self.mode.mode if self.pairs is None else "pairs",
                 )
 
     # -- reading -----------------------------------------------------------------------------------------------------
@@ -275,7 +282,8 @@ class WindowedView(ContinuousView):
             if up_to is None:
                 self._answer = made
             # What belongs to a slide that is over is taken once and for all, before the next one is.
-            for oid, offset in look.seen.read_along() if slid else look.seen.much_read_along():
+            taken_once = slid and self.mode.mode == "incremental"
+            for oid, offset in look.seen.read_along() if taken_once else look.seen.much_read_along():
                 self.ask_for_tick(oid, offset)
             return made
 
@@ -288,6 +296,9 @@ class WindowedView(ContinuousView):
             return False
         if self._slid is not None:
             self.chunks.slid((ends - self._slid[1]) // (slide - self._slid[0]), response_s)
+            if self.mode.slid(response_s):
+                self.record = replace(self.record, window_mode=self.mode.mode)
+                self.on_chosen(self.record)
         self._slid = (slide, ends)
         return True
 
@@ -335,6 +346,9 @@ class WindowedView(ContinuousView):
     def _panes(self, name: str, frame: Frame, seen: Seen, held: ExitStack) -> _Panes:
         window, state = self.windows[name], self._pane_states()[name]
         (start, end), (first, last) = window.bounds(frame[name]), window.panes(frame[name])
+        held_rows = self._held_rows(state, start, end, held) if self.mode.mode == "reevaluate" else None
+        if held_rows is not None:
+            return _Panes(None, held_rows, None)
         tables = [] if self.pairs is not None else state.tree.cover(first, last)
         clipped, chunks = isinstance(window, CalendarWindow), {}
         for oid, chunk in seen.chunks[name].items():
@@ -345,6 +359,16 @@ class WindowedView(ContinuousView):
                 clipped = clipped or not axis.is_within(chunk.first, start, end)
                 chunks[oid] = chunk
         return _Panes(together(tables) if tables else None, chunks, (first, last) if clipped else None)
+
+    def _held_rows(self, state: PaneState, start: int, end: int, held: ExitStack) -> Mapping[int, Chunk] | None:
+        """The tuples of a window, if the streams still hold all of them."""
+        found = {}
+        for oid, axis in state.axes.items():
+            try:
+                found[oid] = held.enter_context(self.streams[oid].hold(start, min(end, axis.end)))
+            except MillpondError:
+                return None  # They were overwritten; partials of them are kept.
+        return found
 
     def _evaluated(
         self, runner: Runner, tag: str, live: Mapping[str, Input], seen: Seen, wanted: _Wanted, held: ExitStack

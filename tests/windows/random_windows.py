@@ -171,7 +171,7 @@ def random_view(random: Random, number: int) -> RandomView:
     if kind == "landmark":
         return RandomView(f"w{number}", window, query, 1, early=False)
     early = "{u}" not in query and random.random() < 0.3
-    mode = random.choice(["incremental", "incremental", "incremental", "reevaluate"])
+    mode = random.choice(["auto", "auto", "incremental", "reevaluate"])
     other = None
     if "{u}" in query and query in JOINS and random.random() < 0.5:
         slide, size = random.choice([3, 5, 12]) * length, random.choice([7, 10, 24]) * length

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from millpond import MillpondError, Pond
+from millpond.run import measured_mode
 from millpond.run.pane_state import PaneState
 from millpond.run.windowed_view import WindowedView
 from tests.windows.conftest import START, Clock
@@ -230,3 +231,41 @@ def test_a_view_over_windows_is_not_verified(timed: Pond) -> None:
     timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, 10)")
     with pytest.raises(MillpondError, match="VERIFY VIEW of a view over windows is not supported"):
         timed.execute("VERIFY VIEW v")
+
+
+# -- how windows are computed ----------------------------------------------------------------------------------------
+
+
+def test_a_measured_choice_is_shown_and_outlives_a_restart(
+    timed: Pond, open_pond: Callable[[], Pond], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measured_mode, "SLIDES", 1)
+    timed.execute("CREATE VIEW v AS SELECT sum(v) FROM HOP(s, 2, 4)")
+    timed.execute("CREATE VIEW fixed WITH (window_mode = incremental) AS SELECT sum(v) FROM HOP(s, 2, 4)")
+    seen = set()
+    for first in range(0, 14, 2):
+        timed.insert("s", [(0, first, None), (0, first + 1, None)])
+        newest = [sum(range(first - 2, first + 2))]
+        assert rows(timed, "SELECT * FROM v") == ([tuple(newest)] if first else [])
+        seen.add(rows(timed, "SELECT mode FROM millpond_windows WHERE view = 'v'")[0][0])
+    assert seen == {"incremental", "reevaluate"}
+    (view,) = (one for one in timed.services.views.all() if one.relation.name == "v")
+    assert isinstance(view, WindowedView)
+    assert view.mode.settled
+    shown = rows(timed, "SELECT view, mode FROM millpond_windows")
+    assert ("fixed", "incremental") in shown
+    assert rows(open_pond(), "SELECT view, mode FROM millpond_windows") == shown
+
+
+def test_a_window_that_the_stream_no_longer_holds_is_computed_from_partials(timed: Pond) -> None:
+    timed.execute("CREATE STREAM small (v int) WITH (capacity = '10')")
+    timed.execute("CREATE VIEW v AS SELECT count(*), min(v) FROM HOP(small, 10, 100)")
+    (view,) = timed.services.views.all()
+    assert isinstance(view, WindowedView)
+    view.mode.mode, view.mode.settled = "reevaluate", True
+    for first in range(0, 150, 10):
+        timed.insert("small", [(value,) for value in range(first, first + 10)])
+        tick(timed)
+    (stream,) = view.streams.values()
+    assert stream.stats().first_tid > 50
+    assert rows(timed, "SELECT * FROM v") == [(100, 50)]
