@@ -76,8 +76,9 @@ def unfold_window_rows(select: exp.Expr) -> None:
 
 
 def collected(select: exp.Expr, item: exp.Expr) -> tuple[exp.Select, list[Column]]:
-    """The grouping that keeps the rows of a window in FROM of a SELECT, which is changed, and their columns."""
-    conditions, used = _own_conditions(select, alias_of(item)), _used(select.root(), item)
+    """The grouping that keeps the rows of a window in FROM of a SELECT, which is changed, and their columns, those of
+    conditions included."""
+    used, conditions = _used(select.root(), item), _own_conditions(select, alias_of(item))
     return _collected(item.copy(), used, ALL_ROWS, [], (), conditions), used
 
 

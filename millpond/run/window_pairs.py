@@ -60,6 +60,11 @@ class WindowPairs:
         return sum(table.num_rows for table in self._tables)
 
     @property
+    def are_pending(self) -> bool:
+        """Whether there is something to do in the background."""
+        return any(rows.pending for rows in self._rows)
+
+    @property
     def state_key(self) -> str:
         """Its name in the mapping given to the upper pipeline."""
         return self._pairs.state.key

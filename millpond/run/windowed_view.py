@@ -220,8 +220,10 @@ class WindowedView(ContinuousView):
 
     def pair_up(self, runner: Runner) -> None:
         """Join the rows of its windows that ticks took with all others, so that readers need not."""
-        shown = self.shown() if self.pairs is not None and self.error is None else []
-        if self.pairs is not None and self._driver is not None and shown:
+        if self.pairs is None or self._driver is None or self.error is not None or not self.pairs.are_pending:
+            return
+        shown = self.shown()
+        if shown:
             needs = {name: self._need(name) for name in self.windows}
             firsts = {name: need.first for name, need in needs.items() if need is not None}
             self.pairs.pair_up(runner, shown[0][self._driver] - self.slides_kept, firsts)

@@ -34,7 +34,7 @@ QUERIES = (
 )
 
 JOINS = (
-    "SELECT max(w.v), sum(u.v), count(*) FROM {w}, {u} WHERE w.k = u.k AND w.v > 20",
+    "SELECT max(w.v), sum(u.v), count(*) FROM {w}, {u} WHERE w.k = u.k AND w.d > -2",
     "SELECT w.k, count(*), sum(u.v), min(w.d), max(u.d), count(DISTINCT u.v) AS n FROM {w} JOIN {u} ON w.k = u.k"
     " GROUP BY w.k HAVING count(*) > 1",
     "SELECT u.v % 3 AS g, avg(w.v)::double precision, bool_or(w.v > u.v), sum(w.d * u.d) AS p FROM {w}"
