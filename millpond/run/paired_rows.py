@@ -84,20 +84,27 @@ class SideLook:
         """With rows of chunks, which are new."""
         return replace(self, new=[*self.new, *(self.rows.untaken(chunk, self.span) for chunk in chunks)])
 
-    def joinable(self, other: SideLook) -> pa.Table:
-        """New rows, and those of the others that may have a partner among new rows of the other side."""
-        tables = [_no_rows(self.rows.side), *(_flagged(rows, is_new=True) for rows in self.new)]
-        if self.paired and any(rows.num_rows for rows in other.new):
-            tables.append(_flagged(self._partners(together(self.paired), other), is_new=False))
-        return together(tables)
+    @property
+    def new_rows(self) -> pa.Table:
+        return together([_no_rows(self.rows.side), *(_flagged(rows, is_new=True) for rows in self.new)])
 
-    def _partners(self, rows: pa.Table, other: SideLook) -> pa.Table:
-        """Where rows find their partners by equal values, those whose value a new row of the other side has."""
+    @property
+    def old_rows(self) -> pa.Table:
+        none = _no_rows(self.rows.side)
+        return together([none, _flagged(together(self.paired), is_new=False)]) if self.paired else none
+
+    @property
+    def all_rows(self) -> pa.Table:
+        return together([self.new_rows, self.old_rows])
+
+    def partners_of(self, other: SideLook) -> pa.Table:
+        """New rows, and those of the others whose value a new row of the other side has."""
         own, theirs = self.rows.side.equal_field, other.rows.side.equal_field
-        if own is None or theirs is None:
-            return rows
-        values = pa.chunked_array([chunk for one in other.new for chunk in one.column(theirs).chunks])
-        return rows.filter(pc.is_in(rows.column(own), value_set=pc.unique(values), skip_nulls=True))
+        if own is None or theirs is None or not self.paired or not any(rows.num_rows for rows in other.new):
+            return self.new_rows
+        values = pc.unique(other.new_rows.column(theirs))
+        old = self.old_rows
+        return together([self.new_rows, old.filter(pc.is_in(old.column(own), value_set=values, skip_nulls=True))])
 
 
 def unnested(kept: pa.Table, items: str, pane: str, fields: Mapping[str, object]) -> pa.Table:

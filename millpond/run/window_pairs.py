@@ -25,6 +25,9 @@ from millpond.state.pane_tree import together
 from millpond.stream import Chunk
 from millpond.values.arrays import pc
 
+Joinable = tuple[pa.Table, pa.Table]
+"""Rows of both sides."""
+
 
 @dataclass(frozen=True)
 class PairLook:
@@ -33,10 +36,13 @@ class PairLook:
     kept: Sequence[pa.Table]
     sides: tuple[SideLook, SideLook]
 
-    def joinable(self) -> list[pa.Table]:
-        """Of each side, the new rows and those that may have a partner among new ones of the other."""
+    def joinable(self) -> list[Joinable]:
+        """What to join, so that all pairs with a new row are found once. Partners that are known by their values are
+        few; else new rows meet all of the other side, and old ones only new ones."""
         left, right = self.sides
-        return [left.joinable(right), right.joinable(left)]
+        if left.rows.side.equal is not None:
+            return [(left.partners_of(right), right.partners_of(left))]
+        return [(left.new_rows, right.all_rows), (left.old_rows, right.new_rows)]
 
 
 class WindowPairs:
@@ -91,26 +97,31 @@ class WindowPairs:
     ) -> QueryInput:
         """The merged state of a frame, with rows of chunks that no tick has taken."""
         left, right = (one.and_untaken(chunks[one.rows.side.grouping.name].values()) for one in look.sides)
-        rows = [one.drop_columns([PANE]) for one in PairLook(look.kept, (left, right)).joinable()]
-        return self._merged(self._pairs.state, self._pairs.joined_text, rows, look.kept, texts, repeated)
+        found = PairLook(look.kept, (left, right)).joinable()
+        joinable = [(one.drop_columns([PANE]), other.drop_columns([PANE])) for one, other in found]
+        return self._merged(self._pairs.state, self._pairs.joined_text, joinable, look.kept, texts, repeated)
 
     def _merged(
         self,
         state: Grouping,
         joined_text: Callable[[Mapping[str, str]], str],
-        rows: Sequence[pa.Table],
+        joinable: Sequence[Joinable],
         kept: Sequence[pa.Table],
         texts: Texts,
         repeated: RepeatedQuery,
     ) -> QueryInput:
         """Partials that are kept, merged with those of pairs of rows with a new one."""
-        small = sum(table.num_rows for table in (*rows, *kept)) <= SMALL_ROWS_MAX
-        names: dict[str, str] = {}
+        small = (
+            sum(table.num_rows for table in (*(rows for both in joinable for rows in both), *kept)) <= SMALL_ROWS_MAX
+        )
+        sources: list[str] = []
         inputs: dict[str, Input] = {}
-        for place, (side, table) in enumerate(zip(self._pairs.sides, rows, strict=True)):
-            name = names[side.key] = texts.name(state.name, "rows", place)
-            inputs[name] = StateInput((repeated.file(name, _named(side, table)),), _schema(side, table), single=small)
-        sources = [joined_text(names)]
+        for number, both in enumerate(joinable):
+            names: dict[str, str] = {}
+            for side, rows in zip(self._pairs.sides, both, strict=True):
+                name = names[side.key] = texts.name(side.relation.name, number)
+                inputs[name] = StateInput((repeated.file(name, _named(side, rows)),), _schema(side, rows), single=small)
+            sources.append(joined_text(names))
         if any(table.num_rows for table in kept):
             columns = [column.name for column in state.columns]
             name = texts.name(state.name, "kept")
@@ -154,9 +165,10 @@ class WindowPairs:
         kept = [_alive(table, oldest) for table in look.kept]
         new = sum(rows.num_rows for side in look.sides for rows in side.new)
         merged = merged_with([table.num_rows for table in kept], new)
-        rows = [one.rows.with_lives(table, oldest) for one, table in zip(look.sides, look.joinable(), strict=True)]
+        left, right = (one.rows for one in look.sides)
+        joinable = [(left.with_lives(one, oldest), right.with_lives(other, oldest)) for one, other in look.joinable()]
         taken, texts, repeated = kept[len(kept) - merged :], self._texts, self._repeated
-        query = self._merged(self._pairs.kept, self._pairs.lasting_text, rows, taken, texts, repeated)
+        query = self._merged(self._pairs.kept, self._pairs.lasting_text, joinable, taken, texts, repeated)
         return [*kept[: len(kept) - merged], repeated.frame(runner, query.text, query.inputs, self._tag).collect()]
 
 
