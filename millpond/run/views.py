@@ -27,6 +27,7 @@ from millpond.run.measured_mode import MeasuredMode, can_measure
 from millpond.run.merge import SMALL_ROWS_MAX
 from millpond.run.pane_state import PaneState
 from millpond.run.repeated_query import RepeatedQuery
+from millpond.run.shared_panes import shared_panes, with_panes
 from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
 from millpond.run.waited_ticks import WaitedTicks
@@ -101,6 +102,7 @@ class ViewStore:
         with ExitStack() as locked:
             for stream in sorted(made.streams.values(), key=lambda one: one.oid):
                 locked.enter_context(self._maintainer(stream).lock)
+            made, panes = self._with_shared_panes(made)
             begins = {oid: self._begin(made, stream, starts.get(oid)) for oid, stream in made.streams.items()}
             states: dict[str, KeptState] = {}
             members: dict[str, Member] = {}
@@ -109,7 +111,7 @@ class ViewStore:
                 members[grouping.name] = state.join(made.member_id(grouping), grouping, since(grouping, begins))
             links = {name: Link(states[name].oid, dict(one.names), one.presence) for name, one in members.items()}
             before = {oid: count for state in states.values() for oid, count in state.record.taken.items()}
-            view = self._add(made, ViewRecord(dict(begins), links, before), states, members)
+            view = self._add(made, ViewRecord(dict(begins), links, before, panes=panes), states, members)
             self._catalog.commit_kept(
                 {state.oid: state.record for state in states.values()}, {made.relation.oid: view.record}
             )
@@ -128,6 +130,12 @@ class ViewStore:
                 shutil.rmtree(path)
         if self._states:
             self._start()
+
+    def _with_shared_panes(self, made: ViewPlan) -> tuple[ViewPlan, dict[str, int]]:
+        """A view with panes of views that are there, where its windows can be cut into them, and how long these are."""
+        with self._lock:
+            panes = shared_panes(made.plan, self._states.values(), made.statics)
+        return replace(made, plan=with_panes(made.plan, panes)), panes
 
     def _begin(self, made: ViewPlan, stream: Relation, start: int | None) -> int:
         """The first tuple that a view sees. Where it can join others, they are brought to the same tuple first."""
@@ -184,6 +192,7 @@ class ViewStore:
 
     def _rejoin(self, made: ViewPlan, record: ViewRecord, records: Mapping[int, StateRecord]) -> None:
         """Take up a view. One that was set aside stays aside, and so does one that was overrun."""
+        made = replace(made, plan=with_panes(made.plan, record.panes))
         if record.failure is not None:
             self._add(made, record, {}, {}, _error(record.failure))
             return

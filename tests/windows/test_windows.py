@@ -137,6 +137,27 @@ def test_views_share_the_panes_of_their_windows(timed: Pond) -> None:
     assert rows(timed, "SELECT * FROM day") == [(0, 2)]
 
 
+def test_windows_that_slide_differently_share_panes(timed: Pond, open_pond: Callable[[], Pond]) -> None:
+    for name, slide, size in (("often", 5, 20), ("seldom", 10, 30), ("never", 7, 21)):
+        window = f"HOP(s, INTERVAL '{slide} s', INTERVAL '{size} s')"
+        timed.execute(f"CREATE VIEW {name} AS SELECT k, sum(v), count(*) FROM {window} GROUP BY k")
+    assert pane_state(timed, "often") is pane_state(timed, "seldom")
+    assert pane_state(timed, "often") is not pane_state(timed, "never"), "7 seconds are no whole number of panes"
+    for second in range(47):
+        event(timed, second, second, second % 2)
+        if second == 25:
+            tick(timed)
+
+    def expected(start: int, end: int) -> list[tuple[int, int, int]]:
+        return [(k, sum(range(start + k, end, 2)), (end - start) // 2) for k in (0, 1)]
+
+    for _ in range(2):
+        assert rows(timed, "SELECT * FROM often") == expected(20, 40)
+        assert rows(timed, "SELECT * FROM seldom") == expected(10, 40)
+        timed = open_pond()
+        assert pane_state(timed, "often") is pane_state(timed, "seldom")
+
+
 def test_windows_go_on_after_a_restart(timed: Pond, open_pond: Callable[[], Pond], clock: Clock) -> None:
     timed.execute("CREATE VIEW v AS SELECT k, sum(v) FROM HOP(s, INTERVAL '5 s', INTERVAL '20 s') GROUP BY k")
     timed.execute("CREATE VIEW young AS SELECT count(*) FROM s WHERE at > now() - interval '1 minute'")
