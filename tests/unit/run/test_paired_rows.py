@@ -14,7 +14,9 @@ ITEMS = pa.list_(pa.struct([("c0", pa.int64()), ("c1", pa.string())]))
 structs = st.fixed_dictionaries({"c0": st.none() | st.integers(0, 9), "c1": st.none() | st.sampled_from("ab")})
 
 
-@given(st.lists(st.tuples(st.integers(-5, 5), st.none() | st.lists(structs, max_size=4)), max_size=6), st.integers(0, 3))
+@given(
+    st.lists(st.tuples(st.integers(-5, 5), st.none() | st.lists(structs, max_size=4)), max_size=6), st.integers(0, 3)
+)
 def test_rows_come_out_of_arrays_with_their_panes(
     kept: list[tuple[int, list[dict[str, object]] | None]], skipped: int
 ) -> None:
