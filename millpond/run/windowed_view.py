@@ -363,11 +363,14 @@ class WindowedView(ContinuousView):
         return _Panes(together(tables) if tables else None, chunks, (first, last) if clipped else None)
 
     def _held_rows(self, state: PaneState, start: int, end: int, held: ExitStack) -> Mapping[int, Chunk] | None:
-        """The tuples of a window, if the streams still hold all of them."""
-        found = {}
+        """The tuples of a window that the view sees, if the streams still hold all of them."""
+        found: dict[int, Chunk] = {}
         for oid, axis in state.axes.items():
+            first, last = max(start, self.record.starts[oid] or 0), min(end, axis.end)
+            if first >= last:
+                continue
             try:
-                found[oid] = held.enter_context(self.streams[oid].hold(start, min(end, axis.end)))
+                found[oid] = held.enter_context(self.streams[oid].hold(first, last))
             except MillpondError:
                 return None  # They were overwritten; partials of them are kept.
         return found

@@ -290,3 +290,15 @@ def test_a_window_that_the_stream_no_longer_holds_is_computed_from_partials(time
     (stream,) = view.streams.values()
     assert stream.stats().first_tid > 50
     assert rows(timed, "SELECT * FROM v") == [(100, 50)]
+
+
+def test_rows_from_before_a_view_are_in_none_of_its_windows_however_it_computes_them(timed: Pond) -> None:
+    timed.insert("s", [(0, value, None) for value in range(5)])
+    timed.execute("CREATE VIEW v AS SELECT count(*), min(v) FROM LANDMARK(s, 100)")
+    (view,) = timed.services.views.all()
+    assert isinstance(view, WindowedView)
+    timed.insert("s", [(0, value, None) for value in range(5, 8)])
+    assert rows(timed, "SELECT * FROM v") == [(3, 5)]
+    view.mode.mode, view.mode.settled = "reevaluate", True
+    timed.insert("s", [(0, 8, None)])
+    assert rows(timed, "SELECT * FROM v") == [(4, 5)]
