@@ -8,7 +8,7 @@ whole number.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -24,7 +24,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class StreamWindow:
-    """`TUMBLE(s, size) AS alias` and its kin, over the axis of a `column`. A landmark has the size of its reset."""
+    """`TUMBLE(s, size) AS alias` and its kin, over the axis of a `column`. A landmark has the size of its reset. Panes
+    may be shorter than they need be: as long as `pane`, if that is not 0."""
 
     kind: WindowKind
     alias: str
@@ -32,6 +33,7 @@ class StreamWindow:
     by_rows: bool
     slide: int
     size: int
+    pane: int = field(default=0, kw_only=True)
 
     @property
     def measures(self) -> tuple[object, ...]:
@@ -41,7 +43,7 @@ class StreamWindow:
     @property
     def step(self) -> int:
         """The length of a pane."""
-        return math.gcd(self.slide, self.size)
+        return self.pane or math.gcd(self.slide, self.size)
 
     def bounds(self, number: int) -> tuple[int, int]:
         """Where a window begins and ends.
@@ -161,7 +163,7 @@ class SessionWindow(StreamWindow):
     def measures(self) -> tuple[object, ...]:
         return self.kind, self.column, self.size, self.keys
 
-    def pane(self, place: int) -> int:
+    def pane_of(self, place: int) -> int:
         """The pane of a place."""
         return place // self.size
 

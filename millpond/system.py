@@ -118,6 +118,7 @@ def _windows(context: SystemContext) -> Iterable[Row]:
                 one.evaluations,
                 one.response_ms,
                 one.chunks,
+                one.mode,
             )
 
 
@@ -268,6 +269,7 @@ _ALL = (
             "evaluations": BIGINT,
             "response_ms": DOUBLE,
             "chunks": INTEGER,
+            "mode": TEXT,
         },
     ),
     _system(

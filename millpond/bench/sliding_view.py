@@ -83,6 +83,7 @@ class SlidingView:
         services = self._pond.services
         for stream in self.query.streams:
             services.views.catch_up(services.catalog.snapshot.relations[stream].oid)
+        services.views.pair_up()
 
     def slides(self, count: int, *, settled: bool = False) -> Responses:
         """So many slides, each when the view has taken the one before. If `settled`, it has taken the new one too

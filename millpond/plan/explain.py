@@ -7,6 +7,7 @@ from datetime import date, datetime
 from functools import partial
 
 from millpond.plan.each_session import all_at_once
+from millpond.plan.paired import Pairs
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StateColumn, StreamPipeline
 from millpond.plan.shared import SharedGrouping
 from millpond.relation import Relation
@@ -22,6 +23,7 @@ def describe(plan: SplitPlan) -> list[str]:
         lines += [f"static pipeline {static.name}", f"  {static.to_spark(names)}"]
     for grouping in plan.groupings:
         lines += _described(grouping)
+    lines += [] if plan.pairs is None else _described_pairs(plan.pairs)
     names = {reference.key: reference.relation.name for reference in plan.upper.relations}
     lines += [f"upper pipeline{_how_often(plan)}", f"  {plan.upper.to_spark(names, partial(_shown_constant, plan))}"]
     lines += [f"pinned tables: {_listed(plan.pinned)}"] if plan.pinned else []
@@ -49,6 +51,17 @@ def _described(grouping: Grouping) -> list[str]:
     lines += [f"  key {_column(key)}" for key in grouping.kept.keys]
     lines += [f"  partial {_column(partial)}" for partial in grouping.partials]
     return [*lines, "  merge", f"    {grouping.merge_text(grouping.name)}"]
+
+
+def _described_pairs(pairs: Pairs) -> list[str]:
+    """What is kept of rows of two windows that have met: each new row is joined once."""
+    left, right = (side.grouping.name for side in pairs.sides)
+    lines = [f"pairs {pairs.state.name} of rows of {left} and {right}"]
+    lines += [f"  joined by equal values of {left}.{pairs.sides[0].equal}"] if pairs.sides[0].equal else []
+    lines += [f"    {pairs.lasting_text({side.key: side.relation.name for side in pairs.sides})}"]
+    lines += [f"  key {_column(key)}" for key in pairs.kept.keys]
+    lines += [f"  partial {_column(one)}" for one in pairs.state.partials]
+    return [*lines, "  merge", f"    {pairs.state.merge_text(pairs.state.name)}"]
 
 
 def _windowed(window: StreamWindow) -> str:
@@ -91,17 +104,22 @@ def mermaid(plan: SplitPlan) -> str:
         lines.append(f'  {static.name}["static pipeline"]')
         lines += [f"  {_node(one)} --> {static.name}" for one in static.tables]
     for grouping in plan.groupings:
-        lines += _drawn(grouping)
+        lines += _drawn(grouping, "upper" if plan.pairs is None else plan.pairs.state.name)
         relations |= {line.stream.name: line.stream for line in grouping.pipelines}
+    lines += [] if plan.pairs is None else [f"  {_state(plan.pairs.state)} --> upper"]
     lines += [f"  {_node(one)} --> upper" for one in plan.live]
     lines += [f"  {_node(one)}[({_label([one.kind, one.name])})]" for one in relations.values()]
     return "\n".join(lines)
 
 
-def _drawn(grouping: Grouping) -> list[str]:
+def _state(grouping: Grouping) -> str:
     keys = ", ".join(key.holds for key in grouping.keys) or "one group"
     kept = [f"{partial.name}: {partial.holds}" for partial in grouping.partials]
-    lines = [f"  {grouping.name}[({_label([grouping.name, keys, *kept])})] --> upper"]
+    return f"{grouping.name}[({_label([grouping.name, keys, *kept])})]"
+
+
+def _drawn(grouping: Grouping, reader: str) -> list[str]:
+    lines = [f"  {_state(grouping)} --> {reader}"]
     for place, pipeline in enumerate(grouping.pipelines):
         name = f"{grouping.name}_pipeline_{place}"
         lines.append(f'  {name}["stream pipeline"] --> {grouping.name}')

@@ -11,6 +11,7 @@ GROUPING SETS and correlated subqueries group the state once more: it is kept by
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -46,37 +47,49 @@ def extract(
     `kept` tells a view from a query that is run once.
     """
     check_grouping(select, kept=kept)
+    cut = cut_out(select, alias, _arrival(select))
+    lift_statics(cut.rows, select, register_static)
+    condition = cut.rows.args["where"].this if cut.rows.args.get("where") else None
+    return cut.reading(register(cut.grouping(_pipelines(cut.rows, select), condition)), alias)
+
+
+@dataclass(frozen=True)
+class CutOut:
+    """A grouping SELECT in two: the `rows` SELECT that makes partials, and the `upper` one that reads them merged."""
+
+    rows: exp.Select
+    upper: exp.Select
+    lift: Lift
+    kept: Kept
+
+    def grouping(self, pipelines: tuple[StreamPipeline, ...], condition: exp.Expr | None) -> Grouping:
+        """What is kept, still without a name."""
+        keys, kept = (self.lift.columns(), self.lift.types()), self.kept
+        return Grouping(
+            "", pipelines, *keys, kept.columns, kept.computed, condition, kept.subtractable, kept.concatenated
+        )
+
+    def reading(self, grouping: Grouping, alias: str) -> exp.Select:
+        """The upper SELECT over the state of a grouping, which has its name now."""
+        table = exp.Table(this=identifier(grouping.name), alias=exp.TableAlias(this=identifier(alias)))
+        self.upper.set("from_", exp.From(this=annotate(table, relation=grouping.relation)))
+        return self.upper
+
+
+def cut_out(select: exp.Expr, alias: str, arrival: exp.Expr | None) -> CutOut:
+    """A grouping SELECT, which may read anything, cut in two; `arrival` tells the order of its rows, if any does."""
     where, correlations = uncorrelated(select)
     keys = _keys(select, correlations)
-    calls = _kept(select, keys)
+    calls = _kept(select, keys, arrival)
     regroups = bool(correlations) or _has_sets(select)
     lift = Lift(keys, calls, own_aliases(select), alias, regroups=regroups)
-    made = _regrouping(select, lift, correlations) if regroups else _finalizing(select, lift)
-    rows = _rows(select, where, lift.keys, calls)
-    lift_statics(rows, select, register_static)
-    pipelines = _pipelines(rows, select)
-    condition = rows.args["where"].this if rows.args.get("where") else None
-    grouping = register(
-        Grouping(
-            "",
-            pipelines,
-            lift.columns(),
-            lift.types(),
-            calls.columns,
-            calls.computed,
-            condition,
-            calls.subtractable,
-            calls.concatenated,
-        )
-    )
-    table = exp.Table(this=identifier(grouping.name), alias=exp.TableAlias(this=identifier(alias)))
-    made.set("from_", exp.From(this=annotate(table, relation=grouping.relation)))
-    return made
+    upper = _regrouping(select, lift, correlations) if regroups else _finalizing(select, lift)
+    return CutOut(_rows(select, where, lift.keys, calls), upper, lift, calls)
 
 
-def _kept(select: exp.Expr, keys: Sequence[exp.Expr]) -> Kept:
+def _kept(select: exp.Expr, keys: Sequence[exp.Expr], arrival: exp.Expr | None) -> Kept:
     """What to keep. A state needs a column: of `SELECT 1 FROM s HAVING true` the rows are counted."""
-    calls = [taken_apart(call, _arrival(select)) for call in aggregate_calls(select)]
+    calls = [taken_apart(call, arrival) for call in aggregate_calls(select)]
     return keep(calls) if calls or keys else NO_CALLS
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -30,6 +31,9 @@ from millpond.sql.stream_windows import is_bound
 from millpond.sql.translate import Translation, by_name, relation_key, translate
 from millpond.stream_window import StreamWindow
 from millpond.types import BIGINT, SqlType
+
+if TYPE_CHECKING:
+    from millpond.plan.paired import Pairs
 
 ColumnsInUnits = Mapping[str, frozenset[str]]
 """Names of columns by the key of their relation."""
@@ -96,7 +100,7 @@ class StaticPipeline:
 
     def to_spark(self, spark_names: Mapping[str, str]) -> str:
         """Spark SQL; `spark_names` maps the keys of the tables to temporary views."""
-        return _printed(self.tree, spark_names)
+        return printed(self.tree, spark_names)
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,7 @@ class StreamPipeline:
 
     def to_spark(self, spark_names: Mapping[str, str]) -> str:
         """Spark SQL; `spark_names` maps the keys of the stream and the statics to temporary views."""
-        return _printed(self.tree, spark_names)
+        return printed(self.tree, spark_names)
 
     def in_units(self, greatest: Mapping[str, Mapping[str, int]]) -> tuple[StreamPipeline, ColumnsInUnits]:
         """The pipeline with numerics in units where that is safe, and those of each relation that it then wants as
@@ -210,6 +214,7 @@ class SplitPlan:
 
     `upper` reads the merged states by the keys of the groupings, and the `live` tables as they are when it is asked.
     `pinned` tables are read below a grouping: everywhere in the view they stay as they were when it was created.
+    `pairs` are kept of two windows that are joined; their groupings then keep rows, which `upper` does not read.
     """
 
     groupings: tuple[Grouping, ...]
@@ -218,11 +223,17 @@ class SplitPlan:
     pinned: tuple[Relation, ...]
     live: tuple[Relation, ...]
     notices: tuple[str, ...]
+    pairs: Pairs | None = None
 
     @property
     def windows(self) -> dict[str, StreamWindow]:
         """The windows of its groupings, by their names."""
         return {one.name: one.window for one in self.groupings if one.window is not None}
+
+    @property
+    def has_simple_pairs(self) -> bool:
+        """Whether pairs, if they are kept, are of all windows of the query: then they are all that `upper` reads."""
+        return self.pairs is None or all(one in self.pairs.groupings for one in self.groupings)
 
     @cached_property
     def reads_clock(self) -> bool:
@@ -246,7 +257,8 @@ def relations_read(tree: exp.Expr) -> tuple[Relation, ...]:
     return tuple({(one.schema, one.name): one for one in found if one is not None}.values())
 
 
-def _printed(tree: exp.Expr, spark_names: Mapping[str, str]) -> str:
+def printed(tree: exp.Expr, spark_names: Mapping[str, str]) -> str:
+    """A bound tree as Spark SQL; `spark_names` maps the keys of its relations to temporary views."""
     made = translate(tree, Translation(by_name(spark_names), _no_constant, _no_call))
     return spark_text(unambiguous_aliases(made))
 

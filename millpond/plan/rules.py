@@ -138,10 +138,22 @@ def check_no_session(tree: exp.Expr) -> None:
 def check_grouping(select: exp.Expr, *, kept: bool) -> None:
     """Raises what is wrong below a SELECT that groups a stream; `kept` tells a view from a query that is run once."""
     _check_input(select, kept=kept)
+    for node in _grouped(select):
+        _check_expression(node, raw_stream(raw_items(select)[0]).name, kept=kept)
+
+
+def check_joined(select: exp.Expr) -> None:
+    """Raises what is wrong below a SELECT that groups a join of windows of which pairs are kept."""
+    for node in (select.args.get("where"), *_conditions(select), *_grouped(select)):
+        if node is not None:
+            _check_expression(node, raw_stream(select).name, kept=True)
+
+
+def _grouped(select: exp.Expr) -> list[exp.Expr]:
+    """Keys and aggregate calls of a SELECT that groups."""
     group, calls = select.args.get("group"), aggregate_calls(select)
     keys = without_bounds([output.this for output in select.expressions]) if group is None and not calls else []
-    for node in [*([group] if group else []), *calls, *keys]:
-        _check_expression(node, raw_stream(raw_items(select)[0]).name, kept=kept)
+    return [*([group] if group else []), *calls, *keys]
 
 
 def check_rows(query: exp.Expr, *, kept: bool) -> None:

@@ -5,7 +5,8 @@ The algorithm, a few passes over the bound tree:
 1. Unfold CTEs that mention a stream: each use becomes its own occurrence (`ctes`).
 2. Group the streams that EXISTS and IN look into by what they are looked up with (`semi_joins`), and move the bounds of
    windows, which are constants, above the groupings (`window_bounds`). Conditions on the age of rows become windows
-   (`ages`); windows of which a query needs the rows get groupings of their own, which keep them (`window_rows`).
+   (`ages`); windows of which a query needs the rows get groupings of their own, which keep them (`window_rows`). Of
+   two that are joined and then grouped, pairs of rows are kept besides (`pairs`).
 3. Drop ORDER BY without LIMIT at the top and below groupings, where it means nothing, with a notice (`rows`).
 4. Walk the tree from the top. A SELECT whose FROM delivers rows of an ungrouped stream must group them: by GROUP BY, by
    DISTINCT or by aggregates. If it does not, the query is refused.
@@ -40,6 +41,8 @@ from millpond.errors import MillpondError, SqlState
 from millpond.plan.ages import lift_ages
 from millpond.plan.ctes import prune, unfold_streams
 from millpond.plan.extract import extract
+from millpond.plan.paired import Pairs
+from millpond.plan.pairs import cut_pairs
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StaticPipeline
 from millpond.plan.rows import drop_orders
 from millpond.plan.rules import check_no_session, check_sessions, check_windows, ungrouped
@@ -59,10 +62,12 @@ __all__ = ["Grouping", "SplitPlan", "split"]
 @dataclass(frozen=True)
 class Choices:
     """What a view's options choose: in which steps rows that grow too old leave it (None for as long ones as suit their
-    age), and whether windows keep their rows, to be evaluated anew at each slide, instead of partials."""
+    age), whether windows keep their rows, to be evaluated anew at each slide, instead of partials, and whether joins of
+    windows may keep `pairs` of rows."""
 
     step_us: int | None = None
     reevaluate: bool = False
+    pairs: bool = True
 
 
 NO_CHOICES = Choices()
@@ -83,7 +88,7 @@ def split(bound: BoundQuery, *, kept: bool = True, choices: Choices = NO_CHOICES
     check_sessions(tree)
     tree = lift_bounds(group_semi_joins(tree))
     notices = drop_orders(tree, kept=kept)
-    cutter = _Cutter(kept=kept, reevaluate=choices.reevaluate)
+    cutter = _Cutter(kept=kept, choices=choices)
     tree = cutter.cut(tree)
     prune(tree)
     references = tuple(RelationRef(relation) for relation in _relations(tree))
@@ -92,16 +97,19 @@ def split(bound: BoundQuery, *, kept: bool = True, choices: Choices = NO_CHOICES
     below += [table for static in cutter.statics for table in static.tables]
     pinned = [one for one in _distinct(below) if one.schema != STATE_SCHEMA]
     live = [one for one in _distinct(_relations(tree)) if one.schema != STATE_SCHEMA and one not in pinned]
-    plan = SplitPlan(tuple(cutter.groupings), tuple(cutter.statics), upper, tuple(pinned), tuple(live), tuple(notices))
+    given = (tuple(cutter.groupings), tuple(cutter.statics), upper, tuple(pinned), tuple(live), tuple(notices))
+    plan = SplitPlan(*given, cutter.pairs)
     check_windows(plan.windows)
-    return plan
+    return plan if plan.has_simple_pairs else split(bound, kept=kept, choices=replace(choices, pairs=False))
 
 
 class _Cutter:
     """Walks a query from the top and cuts out its groupings of streams."""
 
-    def __init__(self, *, kept: bool, reevaluate: bool) -> None:
-        self._kept, self._reevaluate = kept, reevaluate
+    def __init__(self, *, kept: bool, choices: Choices) -> None:
+        self._kept, self._reevaluate = kept, choices.reevaluate
+        self._keeps_pairs = kept and choices.pairs and not choices.reevaluate
+        self.pairs: Pairs | None = None
         self.groupings: list[Grouping] = []
         self.statics: list[StaticPipeline] = []
         self._occurrences = 0
@@ -110,7 +118,10 @@ class _Cutter:
         """The node with every grouping of a stream below it replaced by a read of its state. It is changed."""
         if isinstance(node, exp.SetOperation) and is_raw(node) and not _is_windowed(node):
             raise ungrouped(node)
-        if isinstance(node, exp.Select) and raw_items(node) and needs_rows(node, always=self._reevaluate):
+        paired = self._cut_pairs(node)
+        if paired is not None:
+            node = _put(node, paired)
+        elif isinstance(node, exp.Select) and raw_items(node) and needs_rows(node, always=self._reevaluate):
             unfold_window_rows(node)
         elif isinstance(node, exp.Select) and raw_items(node):
             if not is_grouping(node):
@@ -124,6 +135,18 @@ class _Cutter:
             elif isinstance(value, exp.Expr):
                 node.set(name, self.cut(value))
         return node
+
+    def _cut_pairs(self, node: exp.Expr) -> exp.Expr | None:
+        """The read of what is kept of pairs, in the place of a grouping of two joined windows that fits; one of them in
+        a query."""
+        if not (self._keeps_pairs and self.pairs is None and isinstance(node, exp.Select)):
+            return None
+        found = cut_pairs(node, "pairs_0", f"merged_{self._occurrences}", self._register)
+        if found is None:
+            return None
+        self._occurrences += 1
+        upper, self.pairs = found
+        return upper
 
     def _register(self, made: Grouping) -> Grouping:
         for known in self.groupings:

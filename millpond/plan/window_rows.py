@@ -75,6 +75,13 @@ def unfold_window_rows(select: exp.Expr) -> None:
             item.replace(_taken_apart(item.copy(), used, ALL_ROWS, [], (), conditions))
 
 
+def collected(select: exp.Expr, item: exp.Expr) -> tuple[exp.Select, list[Column]]:
+    """The grouping that keeps the rows of a window in FROM of a SELECT, which is changed, and their columns, those of
+    conditions included."""
+    used, conditions = _used(select.root(), item), _own_conditions(select, alias_of(item))
+    return _collected(item.copy(), used, ALL_ROWS, [], (), conditions), used
+
+
 def _own_conditions(select: exp.Expr, alias: str) -> list[exp.Expr]:
     """What WHERE asks of the rows of one item alone, taken out of it. Outer joins make rows that it has to see."""
     where = select.args.get("where")
@@ -108,6 +115,25 @@ def _taken_apart(
     conditions: Sequence[exp.Expr],
 ) -> exp.Subquery:
     """The rows of a stream or a window, by way of an array for each key."""
+    grouped = _collected(table, columns, function, direct, keys, conditions)
+    rows = exp.Subquery(this=grouped, alias=exp.TableAlias(this=identifier(_ROWS)))
+    outputs = [
+        exp.Alias(this=_field(place, column.type), alias=identifier(column.name))
+        for place, column in enumerate(columns)
+    ]
+    unfolded = exp.Select(expressions=outputs, from_=exp.From(this=rows))
+    return exp.Subquery(this=unfolded, alias=exp.TableAlias(this=identifier(alias_of(table))))
+
+
+def _collected(
+    table: exp.Expr,
+    columns: Sequence[Column],
+    function: str,
+    direct: Sequence[exp.Expr],
+    keys: Sequence[str],
+    conditions: Sequence[exp.Expr],
+) -> exp.Select:
+    """The grouping that makes the arrays."""
     relation, alias = note_of(table).relation, alias_of(table)
     assert relation is not None
     arguments = [_read(column, alias, relation) for column in columns]
@@ -122,13 +148,7 @@ def _taken_apart(
     if keys:
         read = [_read(column, alias, relation) for column in relation.columns if column.name in keys]
         grouped.set("group", exp.Group(expressions=read))
-    rows = exp.Subquery(this=grouped, alias=exp.TableAlias(this=identifier(_ROWS)))
-    outputs = [
-        exp.Alias(this=_field(place, column.type), alias=identifier(column.name))
-        for place, column in enumerate(columns)
-    ]
-    unfolded = exp.Select(expressions=outputs, from_=exp.From(this=rows))
-    return exp.Subquery(this=unfolded, alias=exp.TableAlias(this=identifier(alias)))
+    return grouped
 
 
 def _read(column: Column, alias: str, relation: Relation) -> exp.Expr:

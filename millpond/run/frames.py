@@ -6,7 +6,7 @@ window of each stream. Windows of rows of different streams have no common axis:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from millpond.relation import TID
@@ -76,7 +76,7 @@ def _sliding(
         return []
     if all(window.kind == "landmark" for window in windows.values()):
         return [{name: window.newest_open(known[name].newest) for name, window in windows.items()}]
-    by_number = len({reach.stream for reach in known.values()}) > 1 and any(one.by_rows for one in windows.values())
+    by_number = go_by_number([reach.stream for reach in known.values()], windows)
     driver = driver_of(windows)
     if by_number:
         newest = min(window.newest_complete(known[name].position) for name, window in windows.items())
@@ -87,6 +87,11 @@ def _sliding(
     newest = newest if up_to is None else min(newest, up_to)
     numbers = range(max(first, newest - shows.retain + 1), newest + early + 1)
     return [_frame(windows, driver, number, by_number=by_number) for number in numbers]
+
+
+def go_by_number(streams: Iterable[int], windows: Mapping[str, StreamWindow]) -> bool:
+    """Whether windows go together by their numbers, because their streams have no common axis."""
+    return len(set(streams)) > 1 and any(one.by_rows for one in windows.values())
 
 
 def driver_of(windows: Mapping[str, StreamWindow]) -> str:

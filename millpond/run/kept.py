@@ -109,7 +109,7 @@ class KeptState:
         started = time.perf_counter()
         with self.lock:
             grouping, record = self.shared.grouping, self.record
-        merged = _merged_with(record.parts, chunk.rows)
+        merged = merged_with([part.rows for part in record.parts], chunk.rows)
         kept = record.parts[: len(record.parts) - merged]
         taken = record.parts[len(kept) :]
         part = self._store(runner, grouping, taken, {stream: chunk}, few=self._few(grouping, record, chunk))
@@ -183,19 +183,18 @@ def _name(tag: str) -> str:
     return tag.replace("-", "_")
 
 
-def _merged_with(parts: Sequence[Part], chunk_rows: int) -> int:
-    """How many of the newest parts to merge with a chunk in the same job: as in a binary counter, those that are not
-    larger than what is merged already.
+def merged_with(sizes: Sequence[int], rows: int) -> int:
+    """How many of the newest parts, by their rows, to merge with a chunk in the same job: as in a binary counter, those
+    that are not larger than what is merged already.
 
-    >>> sizes = [Part("a", 900_000, 0), Part("b", 40_000, 0), Part("c", 20_000, 0)]
-    >>> _merged_with(sizes, 20_000), _merged_with(sizes, 10_000)
+    >>> merged_with([900_000, 40_000, 20_000], 20_000), merged_with([900_000, 40_000, 20_000], 10_000)
     (2, 0)
     """
-    if sum(part.rows for part in parts) <= COLLECTED_ROWS_MAX:
-        return len(parts)
-    merged, rows = 0, chunk_rows
-    for part in reversed(parts):
-        if part.rows > rows:
+    if sum(sizes) <= COLLECTED_ROWS_MAX:
+        return len(sizes)
+    merged = 0
+    for size in reversed(sizes):
+        if size > rows:
             break
-        merged, rows = merged + 1, rows + part.rows
+        merged, rows = merged + 1, rows + size
     return merged

@@ -52,7 +52,8 @@ class Need:
 class PaneState(KeptState):
     """A state whose last key is the pane. `axes` are those of its streams, `needs` asks each view what it needs, and
     `wishes` of how many rows it wants a chunk to be. `late` is where late rows of its streams go that its views keep,
-    and `has_late` tells that some have arrived since the last tick."""
+    and `has_late` tells that some have arrived since the last tick. `on_taken` are told of partials that a
+    tick took."""
 
     axes: Mapping[int, Axis] = field(default_factory=dict)
     tree: PaneTree = field(default_factory=lambda: PaneTree(""))
@@ -61,6 +62,7 @@ class PaneState(KeptState):
     wishes: dict[MemberId, Callable[[], int | None]] = field(default_factory=dict)
     late: dict[tuple[MemberId, int], LateRows] = field(default_factory=dict)
     has_late: bool = False
+    on_taken: dict[MemberId, Callable[[pa.Table], None]] = field(default_factory=dict)
     _absorbed: pa.Table | None = None
     _tidy: bool = False
 
@@ -78,6 +80,7 @@ class PaneState(KeptState):
             self.needs.pop(member_id, None)
             self.wishes.pop(member_id, None)
             self.late = {key: late for key, late in self.late.items() if key[0] != member_id}
+            self.on_taken.pop(member_id, None)
             for axis in self.axes.values():
                 axis.on_events.pop(member_id, None)
                 axis.on_events.pop((member_id, _LATE), None)
@@ -150,6 +153,8 @@ class PaneState(KeptState):
             self.has_late = self.has_late and any(axis.end > record.offsets[oid] for oid, axis in self.axes.items())
             if self._absorbed is not None:
                 self.tree.add(self._absorbed)
+                for listener in self.on_taken.values():
+                    listener(self._absorbed)
                 self._absorbed = None
             needed = self._needed()
             if needed is not None:

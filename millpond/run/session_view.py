@@ -114,6 +114,7 @@ class SessionView(ContinuousView):
                     runs,
                     self.costs.seconds / runs * 1000 if runs else None,
                     1,
+                    "incremental",
                 )
 
     # -- reading -----------------------------------------------------------------------------------------------------
@@ -154,8 +155,8 @@ class SessionView(ContinuousView):
         """What the states have of the time in which sessions are, and perhaps of others."""
         if not stale:
             return {}
-        first = min(self.window.pane(one.first) for _, one in stale)
-        last = max(self.window.pane(one.last) for _, one in stale)
+        first = min(self.window.pane_of(one.first) for _, one in stale)
+        last = max(self.window.pane_of(one.last) for _, one in stale)
         covers = {name: state.tree.cover(first, last) for name, state in self._session_states().items()}
         return {name: together(tables) if tables else None for name, tables in covers.items()}
 

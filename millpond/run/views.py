@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -23,11 +24,14 @@ from millpond.run.frames import Shows
 from millpond.run.kept import KeptState
 from millpond.run.late_keeper import LateKeeper
 from millpond.run.maintainer import Maintainer
+from millpond.run.measured_mode import MeasuredMode, can_measure
+from millpond.run.merge import SMALL_ROWS_MAX
 from millpond.run.pane_state import PaneState
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.session_state import SessionState
 from millpond.run.session_view import SessionView
 from millpond.run.sessions import Keeps
+from millpond.run.shared_panes import shared_panes, with_panes
 from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
 from millpond.run.waited_ticks import WaitedTicks
@@ -106,6 +110,7 @@ class ViewStore:
         with ExitStack() as locked:
             for stream in sorted(made.streams.values(), key=lambda one: one.oid):
                 locked.enter_context(self._maintainer(stream).lock)
+            made, panes = self._with_shared_panes(made)
             begins = {oid: self._begin(made, stream, starts.get(oid)) for oid, stream in made.streams.items()}
             states: dict[str, KeptState] = {}
             members: dict[str, Member] = {}
@@ -114,7 +119,7 @@ class ViewStore:
                 members[grouping.name] = state.join(made.member_id(grouping), grouping, since(grouping, begins))
             links = {name: Link(states[name].oid, dict(one.names), one.presence) for name, one in members.items()}
             before = {oid: count for state in states.values() for oid, count in state.record.taken.items()}
-            view = self._add(made, ViewRecord(dict(begins), links, before), states, members)
+            view = self._add(made, ViewRecord(dict(begins), links, before, panes=panes), states, members)
             self._catalog.commit_kept(
                 {state.oid: state.record for state in states.values()}, {made.relation.oid: view.record}
             )
@@ -133,6 +138,12 @@ class ViewStore:
                 shutil.rmtree(path)
         if self._states:
             self._start()
+
+    def _with_shared_panes(self, made: ViewPlan) -> tuple[ViewPlan, dict[str, int]]:
+        """A view with panes of views that are there, where its windows can be cut into them, and how long these are."""
+        with self._lock:
+            panes = shared_panes(made.plan, self._states.values(), made.statics)
+        return replace(made, plan=with_panes(made.plan, panes)), panes
 
     def _begin(self, made: ViewPlan, stream: Relation, start: int | None) -> int:
         """The first tuple that a view sees. Where it can join others, they are brought to the same tuple first."""
@@ -199,6 +210,7 @@ class ViewStore:
 
     def _rejoin(self, made: ViewPlan, record: ViewRecord, records: Mapping[int, StateRecord]) -> None:
         """Take up a view. One that was set aside stays aside, and so does one that was overrun."""
+        made = replace(made, plan=with_panes(made.plan, record.panes))
         if record.failure is not None:
             self._add(made, record, {}, {}, _error(record.failure))
             return
@@ -258,9 +270,18 @@ class ViewStore:
         view.ask_for_tick = self._ask_for_tick
         if error is None:
             self.late.keep(view, made.late)
+        if isinstance(view, WindowedView):
+            self._let_measure(view)
         with self._lock:
             self._views[made.relation.oid] = view
         return view
+
+    def _let_measure(self, view: WindowedView) -> None:
+        """Have a view measure how its windows are computed fastest, or go on with what it measured before."""
+        option, chosen = view.relation.options.get("window_mode", "auto"), view.record.window_mode
+        if view.pairs is None and can_measure(option, view.windows.values()):
+            view.mode = MeasuredMode("reevaluate" if chosen == "reevaluate" else "incremental", chosen is not None)
+            view.on_chosen = lambda record: self._catalog.commit_kept({}, {view.relation.oid: record})
 
     def _maintainer(self, stream: Relation) -> Maintainer:
         with self._lock:
@@ -302,11 +323,13 @@ class ViewStore:
     ) -> Answer:
         """What a view holds, with all that was acknowledged before now, or held at a slide of its windows. A tick takes
         many new tuples, a reader few."""
-        if view.lag > READ_ALONG_ROWS_MAX:
+        asked_at = time.perf_counter()
+        # Rows of a slide are asked for once: while one task can merge them, a tick before would only be a second job.
+        if view.lag > (SMALL_ROWS_MAX if isinstance(view, WindowedView) else READ_ALONG_ROWS_MAX):
             for oid in view.streams:
                 self.catch_up(oid)
         if isinstance(view, WindowedView):
-            return view.answer(self._runner, tag, live, token, slide)
+            return view.answer(self._runner, tag, live, token, slide, asked_at)
         return view.answer(self._runner, tag, live, token)
 
     def catch_up(self, stream: int) -> None:
@@ -316,6 +339,12 @@ class ViewStore:
         if maintainer is not None:
             self._waited_ticks.catch_up(maintainer)
             self.late.wake()
+
+    def pair_up(self) -> None:
+        """Have views join the rows of their windows that ticks took."""
+        for view in self.all():
+            if isinstance(view, WindowedView):
+                view.pair_up(self._runner)
 
     def drop(self, oid: int) -> None:
         with self._lock:
@@ -390,6 +419,7 @@ class ViewStore:
                     return
                 what = f'maintaining the views of stream "{maintainer.relation.name}"'
                 _attempt(partial(self._keep_up, maintainer, asked.get(oid)), what)
+            _attempt(self.pair_up, "pairing rows of windows")
 
     def _tell_of_moments(self) -> None:
         """Ring when views show other windows than before although nothing may have arrived."""

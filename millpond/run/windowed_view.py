@@ -7,7 +7,7 @@ one Spark job. What was computed of a window is kept until rows arrive that belo
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -20,18 +20,25 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from millpond import interrupt
+from millpond.errors import MillpondError
 from millpond.plan.pipelines import Grouping
 from millpond.run.adaptive_chunks import AdaptiveChunks
 from millpond.run.axis import Places
-from millpond.run.frames import Frame, Reach, Shows, driver_of, frames, reach_of
+from millpond.run.frames import Frame, Reach, Shows, driver_of, frames, go_by_number, reach_of
+from millpond.run.lifetimes import Lifetime
+from millpond.run.measured_mode import MeasuredMode
 from millpond.run.merge import KeptParts, Merge
+from millpond.run.paired_rows import PairedRows
 from millpond.run.pane_state import Need, PaneState
+from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.view import Answer, ContinuousView, Seen
+from millpond.run.window_pairs import PairLook, WindowPairs
 from millpond.spark.runner import Input, QueryInput, Runner
 from millpond.sql.constants import bound_key
 from millpond.sql.stream_windows import BOUNDS
 from millpond.state.pane_tree import together
 from millpond.state.parts import PartStore
+from millpond.state.records import ViewRecord
 from millpond.stream import Chunk
 from millpond.stream_window import AsOfNow, CalendarWindow, StreamWindow
 
@@ -56,6 +63,7 @@ class WindowCosts:
     evaluations: int
     response_ms: float | None
     chunks: int
+    mode: str
 
 
 @dataclass(frozen=True)
@@ -78,13 +86,22 @@ class _Panes:
 
 
 @dataclass(frozen=True)
+class _Wanted:
+    """A frame to evaluate: its panes and, where they are kept, the pairs of rows of its windows."""
+
+    frame: Frame
+    panes: Mapping[str, _Panes]
+    pairs: PairLook | None
+
+
+@dataclass(frozen=True)
 class _Look:
     """What a read found: up to where the streams are, the frames to show, and those of them to evaluate."""
 
     ends: Mapping[int, int]
     seen: Seen
     shown: list[Frame]
-    wanted: Sequence[tuple[Frame, Mapping[str, _Panes]]]
+    wanted: Sequence[_Wanted]
 
 
 @dataclass
@@ -94,6 +111,8 @@ class WindowedView(ContinuousView):
     shows: Shows = field(default_factory=Shows)
     scratch: Path = field(default_factory=Path)
     chunks: AdaptiveChunks = field(default_factory=AdaptiveChunks)
+    mode: MeasuredMode = field(default_factory=MeasuredMode)
+    on_chosen: Callable[[ViewRecord], None] = lambda _record: None
     followers: int = 0
     late_rows: dict[str, int] = field(default_factory=dict)
     _slid: tuple[int, int] | None = None
@@ -105,12 +124,33 @@ class WindowedView(ContinuousView):
         sliding = {name: one for name, one in self.windows.items() if not isinstance(one, AsOfNow)}
         self._driver = driver_of(sliding) if sliding else None
         self._store = PartStore(self.scratch / f"windows-{self.relation.oid}", durable=False)
+        self.pairs = self._open_pairs()
         for name, state in self._pane_states().items():
             state.needs[self.member_id(name)] = partial(self._need, name)
             state.wishes[self.member_id(name)] = lambda: self.chunks.rows_per_chunk
             if not isinstance(self.windows[name], AsOfNow):
                 for axis in state.axes.values():
                     axis.on_events[self.member_id(name)] = partial(self._count_late, name)
+
+    def _open_pairs(self) -> WindowPairs | None:
+        """The pairs of its windows, if it keeps any; all rows that its states have are pending."""
+        pairs, states = self.plan.pairs, self._pane_states()
+        if pairs is None or not states:
+            return None
+        by_number = go_by_number(self.streams, self.windows)
+        driver = None if by_number or self._driver is None else self.windows[self._driver]
+        left, right = (
+            PairedRows(side, self.members[side.grouping.name], Lifetime(self.windows[side.grouping.name], driver))
+            for side in pairs.sides
+        )
+        opened = WindowPairs(pairs, (left, right), f"millpond-pairs-{self.relation.oid}", RepeatedQuery(self.scratch))
+        for name, state in states.items():
+            with state.lock:
+                kept = state.tree.all()
+                if kept is not None:
+                    opened.take(name, kept)
+                state.on_taken[self.member_id(name)] = partial(opened.take, name)
+        return opened
 
     @property
     def windows(self) -> Mapping[str, StreamWindow]:
@@ -184,7 +224,19 @@ class WindowedView(ContinuousView):
         if not shown:
             return None
         first, _ = window.panes(shown[0][name] - (0 if isinstance(window, AsOfNow) else self.slides_kept))
-        return Need(first, window.closed(shown[-1][name]), window.size // window.step)
+        # Rows of pairs are read one by one, never as blocks of panes.
+        panes = 0 if self.pairs is not None else window.size // window.step
+        return Need(first, window.closed(shown[-1][name]), panes)
+
+    def pair_up(self, runner: Runner) -> None:
+        """Join the rows of its windows that ticks took with all others, so that readers need not."""
+        if self.pairs is None or self._driver is None or self.error is not None or not self.pairs.are_pending:
+            return
+        shown = self.shown()
+        if shown:
+            needs = {name: self._need(name) for name in self.windows}
+            firsts = {name: need.first for name, need in needs.items() if need is not None}
+            self.pairs.pair_up(runner, shown[0][self._driver] - self.slides_kept, firsts)
 
     def described(self) -> Iterator[WindowCosts]:
         """What is kept of each of its windows, and how long answers take."""
@@ -203,27 +255,35 @@ class WindowedView(ContinuousView):
                     self.costs.runs,
                     self.costs.seconds / self.costs.runs * 1000 if self.costs.runs else None,
                     self.chunks.chunks,
+                    self.mode.mode if self.pairs is None else "pairs",
                 )
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def answer(
-        self, runner: Runner, tag: str, live: Mapping[str, Input], token: object, up_to: int | None = None
+        self,
+        runner: Runner,
+        tag: str,
+        live: Mapping[str, Input],
+        token: object,
+        up_to: int | None = None,
+        asked_at: float | None = None,
     ) -> Answer:
-        """The results of all windows that the view shows now, or did when one was the newest."""
+        """The results of all windows that the view shows now, or did when one was the newest. What a reader waited for
+        before, since it asked, counts as the answer's time."""
         with interrupt.holding(self.lock):
             if self.error is not None:
                 raise self.error
-            began = time.perf_counter()
+            began = time.perf_counter() if asked_at is None else asked_at
             with ExitStack() as held:
                 look = self._look(held, token, up_to)
                 last = self._answer
                 if last is not None and last.token == (look.ends, look.shown, token) and not look.wanted:
                     return last
-                for frame, panes in look.wanted:
+                for one in look.wanted:
                     started = time.perf_counter()
-                    rows = self._evaluated(runner, tag, live, look.seen, frame, panes, held)
-                    self._results[_key(frame)] = _Result(look.ends, token, rows)
+                    rows = self._evaluated(runner, tag, live, look.seen, one, held)
+                    self._results[_key(one.frame)] = _Result(look.ends, token, rows)
                     self.costs.add(started)
             slid = self._note_slide(look, time.perf_counter() - began)
             self._forget_results(look)
@@ -234,7 +294,8 @@ class WindowedView(ContinuousView):
             if up_to is None:
                 self._answer = made
             # What belongs to a slide that is over is taken once and for all, before the next one is.
-            for oid, offset in look.seen.read_along() if slid else look.seen.much_read_along():
+            taken_once = slid and self.mode.mode == "incremental"
+            for oid, offset in look.seen.read_along() if taken_once else look.seen.much_read_along():
                 self.ask_for_tick(oid, offset)
             return made
 
@@ -247,6 +308,9 @@ class WindowedView(ContinuousView):
             return False
         if self._slid is not None:
             self.chunks.slid((ends - self._slid[1]) // (slide - self._slid[0]), response_s)
+            if self.mode.slid(response_s):
+                self.record = replace(self.record, window_mode=self.mode.mode)
+                self.on_chosen(self.record)
         self._slid = (slide, ends)
         return True
 
@@ -265,8 +329,15 @@ class WindowedView(ContinuousView):
             self._advance(ends)
             shown = self.shown(up_to)
             stale = [frame for frame in shown if not self._is_current(frame, ends, token)]
-            wanted = [(frame, {name: self._panes(name, frame, seen, held) for name in self.windows}) for frame in stale]
+            wanted = [self._wanted(frame, seen, held) for frame in stale]
         return _Look(ends, seen, shown, wanted)
+
+    def _wanted(self, frame: Frame, seen: Seen, held: ExitStack) -> _Wanted:
+        panes = {name: self._panes(name, frame, seen, held) for name in self.windows}
+        if self.pairs is None or self._driver is None:
+            return _Wanted(frame, panes, None)
+        spans = {name: window.panes(frame[name]) for name, window in self.windows.items()}
+        return _Wanted(frame, panes, self.pairs.look(frame[self._driver], spans))
 
     def _is_current(self, frame: Frame, ends: Mapping[int, int], token: object) -> bool:
         """Whether nothing arrived, since the result of a frame was computed, that it should have."""
@@ -287,7 +358,10 @@ class WindowedView(ContinuousView):
     def _panes(self, name: str, frame: Frame, seen: Seen, held: ExitStack) -> _Panes:
         window, state = self.windows[name], self._pane_states()[name]
         (start, end), (first, last) = window.bounds(frame[name]), window.panes(frame[name])
-        tables = state.tree.cover(first, last)
+        held_rows = self._held_rows(state, start, end, held) if self.mode.mode == "reevaluate" else None
+        if held_rows is not None:
+            return _Panes(None, held_rows, None)
+        tables = [] if self.pairs is not None else state.tree.cover(first, last)
         clipped, chunks = isinstance(window, CalendarWindow), {}
         for oid, chunk in seen.chunks[name].items():
             axis = state.axes[oid]
@@ -298,17 +372,28 @@ class WindowedView(ContinuousView):
                 chunks[oid] = chunk
         return _Panes(together(tables) if tables else None, chunks, (first, last) if clipped else None)
 
+    def _held_rows(self, state: PaneState, start: int, end: int, held: ExitStack) -> Mapping[int, Chunk] | None:
+        """The tuples of a window that the view sees, if the streams still hold all of them."""
+        found: dict[int, Chunk] = {}
+        for oid, axis in state.axes.items():
+            first, last = max(start, self.record.starts[oid] or 0), min(end, axis.end)
+            if first >= last:
+                continue
+            try:
+                found[oid] = held.enter_context(self.streams[oid].hold(first, last))
+            except MillpondError:
+                return None  # They were overwritten; partials of them are kept.
+        return found
+
     def _evaluated(
-        self,
-        runner: Runner,
-        tag: str,
-        live: Mapping[str, Input],
-        seen: Seen,
-        frame: Frame,
-        panes: Mapping[str, _Panes],
-        held: ExitStack,
+        self, runner: Runner, tag: str, live: Mapping[str, Input], seen: Seen, wanted: _Wanted, held: ExitStack
     ) -> pa.Table:
-        self._set_bounds(frame)
+        self._set_bounds(wanted.frame)
+        if self.pairs is not None and wanted.pairs is not None:
+            chunks = {name: panes.chunks for name, panes in wanted.panes.items()}
+            merged = self.pairs.query(wanted.pairs, chunks, self.texts, self.repeated)
+            return self._run_upper(runner, tag, live, {self.pairs.state_key: merged})
+        panes = wanted.panes
         states = {
             one.key: self._merged_panes(runner, one, panes[one.name], held)
             if one.name in panes

@@ -131,13 +131,16 @@ class Failure:
 class ViewRecord:
     """Where a view first read each stream (by oid; None if the stream has forgotten it), and its groupings' states.
 
-    `taken_before` is how many tuples of each stream those states had taken when the view joined them.
+    `taken_before` is how many tuples of each stream those states had taken when the view joined them. `window_mode` is
+    how its windows are computed, once that was measured; `panes` how long those are that it took from other views.
     """
 
     starts: dict[int, int | None]
     links: dict[str, Link] = field(default_factory=dict)
     taken_before: dict[int, int] = field(default_factory=dict)
     failure: Failure | None = None
+    window_mode: str | None = None
+    panes: dict[str, int] = field(default_factory=dict)
 
     def dumps(self) -> str:
         return json.dumps(asdict(self))
@@ -153,7 +156,8 @@ class ViewRecord:
         stored = json.loads(text)
         links = {name: Link(**link) for name, link in stored["links"].items()}
         failure = None if stored["failure"] is None else Failure(**stored["failure"])
-        return cls(_by_oid(stored["starts"]), links, _by_oid(stored["taken_before"]), failure)
+        before, mode, panes = _by_oid(stored["taken_before"]), stored.get("window_mode"), stored.get("panes", {})
+        return cls(_by_oid(stored["starts"]), links, before, failure, mode, panes)
 
 
 @dataclass(frozen=True)

@@ -39,10 +39,10 @@ WINDOW_OPTIONS = {
     "early": Setting("early", False, "boolean", "Shows the open window too, as it is so far."),
     "window_mode": Setting(
         "window_mode",
-        "incremental",
+        "auto",
         "choice",
-        "Whether partials of basic windows are kept, or rows.",
-        choices=("incremental", "reevaluate"),
+        "Whether partials of basic windows are kept, or rows; auto reads few rows anew, if that measures faster.",
+        choices=("auto", "incremental", "reevaluate"),
     ),
 }
 """What WITH may say of one over windows besides."""
@@ -58,7 +58,7 @@ AGE_OPTIONS = {
 
 def choices_of(options: Mapping[str, str]) -> Choices:
     """What a view's options choose for its plan."""
-    step, mode = options.get("step"), options.get("window_mode", "incremental")
+    step, mode = options.get("step"), options.get("window_mode", "auto")
     step_us = None if step is None else int(AGE_OPTIONS["step"].parse(step)) * 1000
     return Choices(step_us, WINDOW_OPTIONS["window_mode"].parse(mode) == "reevaluate")
 

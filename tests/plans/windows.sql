@@ -256,3 +256,35 @@ grouping state_0
     SELECT FLATTEN(COLLECT_LIST(p0)) AS p0 FROM state_0
 upper pipeline
   SELECT `tumble`.`part` AS `c0` FROM (SELECT `rows of stream`.`row`['c0'] AS `arrival_timestamp`, `rows of stream`.`row`['c1'] AS `tid`, `rows of stream`.`row`['c2'] AS `part` FROM (SELECT EXPLODE(`merged_0`.`p0`) AS `row` FROM `state_0` AS `merged_0`) AS `rows of stream`) AS `tumble`
+
+SELECT a.part, count(*), sum(b.cost) FROM HOP(part_usage, 10, 100) a JOIN HOP(part_usage, 20, 60) b ON a.part = b.part WHERE a.cost > 1 GROUP BY a.part;
+----
+grouping state_0
+  stream pipeline over "part_usage"
+    SELECT (`a`.`tid` - PMOD(`a`.`tid`, 10)) DIV /* bigint */ 10 AS `k0`, COLLECT_LIST(NAMED_STRUCT('c0', CAST(`a`.`arrival_timestamp` AS TIMESTAMP), 'c1', CAST(`a`.`tid` AS BIGINT), 'c2', CAST(`a`.`part` AS STRING), 'c3', CAST(`a`.`cost` AS DECIMAL(12,2)))) AS `p0` FROM `part_usage` AS `a` WHERE `a`.`cost` > 1 GROUP BY (`a`.`tid` - PMOD(`a`.`tid`, 10)) DIV /* bigint */ 10
+  window: hop of 100 rows each 10 rows, 10 panes by tid
+  key k0 BIGINT: pane
+  partial p0 ARRAY<STRUCT<c0: TIMESTAMP, c1: BIGINT, c2: STRING, c3: DECIMAL(12,2)>>: items of all_rows(a.arrival_timestamp, a.tid, a.part, a.cost)
+  merge
+    SELECT FLATTEN(COLLECT_LIST(p0)) AS p0 FROM state_0
+grouping state_1
+  stream pipeline over "part_usage"
+    SELECT (`b`.`tid` - PMOD(`b`.`tid`, 20)) DIV /* bigint */ 20 AS `k0`, COLLECT_LIST(NAMED_STRUCT('c0', CAST(`b`.`arrival_timestamp` AS TIMESTAMP), 'c1', CAST(`b`.`tid` AS BIGINT), 'c2', CAST(`b`.`part` AS STRING), 'c3', CAST(`b`.`cost` AS DECIMAL(12,2)))) AS `p0` FROM `part_usage` AS `b` GROUP BY (`b`.`tid` - PMOD(`b`.`tid`, 20)) DIV /* bigint */ 20
+  window: hop of 60 rows each 20 rows, 3 panes by tid
+  key k0 BIGINT: pane
+  partial p0 ARRAY<STRUCT<c0: TIMESTAMP, c1: BIGINT, c2: STRING, c3: DECIMAL(12,2)>>: items of all_rows(b.arrival_timestamp, b.tid, b.part, b.cost)
+  merge
+    SELECT FLATTEN(COLLECT_LIST(p0)) AS p0 FROM state_1
+pairs pairs_0 of rows of state_0 and state_1
+  joined by equal values of state_0.part
+    SELECT /*+ SHUFFLE_HASH(`a`) */ `a`.`part` AS `k0`, GREATEST(`a`.`first frame of row`, `b`.`first frame of row`) AS `appears`, LEAST(`a`.`last frame of row`, `b`.`last frame of row`) AS `expires`, COUNT(*) AS `p0`, SUM(SHIFTRIGHT(CAST(`b`.`cost` * 100 AS BIGINT), 32)) AS `p1`, SUM(CAST(`b`.`cost` * 100 AS BIGINT) & 4294967295) AS `p2` FROM `pairs_0_rows_0` AS `a` JOIN `pairs_0_rows_1` AS `b` ON `a`.`part` = `b`.`part` WHERE ((`a`.`cost` > 1) AND (GREATEST(`a`.`first frame of row`, `b`.`first frame of row`) <= LEAST(`a`.`last frame of row`, `b`.`last frame of row`))) AND (`a`.`row is new` OR `b`.`row is new`) GROUP BY `a`.`part`, GREATEST(`a`.`first frame of row`, `b`.`first frame of row`), LEAST(`a`.`last frame of row`, `b`.`last frame of row`)
+  key k0 STRING: a.part
+  key appears BIGINT: first frame that has both rows
+  key expires BIGINT: last frame that has both rows
+  partial p0 BIGINT: rows of count(*)
+  partial p1 BIGINT: high of sum(b.cost)
+  partial p2 BIGINT: low of sum(b.cost)
+  merge
+    SELECT k0, SUM(p0) AS p0, SUM(p1) + SHIFTRIGHT(SUM(p2), 32) AS p1, SUM(p2) & 4294967295 AS p2 FROM pairs_0 GROUP BY k0
+upper pipeline
+  SELECT CAST(`merged_0`.`k0` AS STRING) AS `c0`, CAST(COALESCE(`merged_0`.`p0`, 0) AS BIGINT) AS `c1`, CAST(CAST(((CAST(`merged_0`.`p1` AS DECIMAL(19,0)) * CAST(4294967296 AS DECIMAL(10,0))) + CAST(`merged_0`.`p2` AS DECIMAL(19,0))) AS DECIMAL(22,0)) * 0.01 AS DECIMAL(22,2)) AS `c2` FROM `pairs_0` AS `merged_0`

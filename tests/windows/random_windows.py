@@ -30,10 +30,21 @@ QUERIES = (
     " JOIN (SELECT k, count(*) AS n FROM {u} GROUP BY k) h ON h.k = g.k",
     "SELECT {end} AS e, k, v, d FROM {w} WHERE v > 40",
     "SELECT k, v, row_number() OVER (PARTITION BY k ORDER BY v, d) AS n FROM {w} ORDER BY v, d, k LIMIT 5",
-    "SELECT max(w.v), sum(u.v), count(*) FROM {w}, {u} WHERE w.k = u.k AND w.v > 20",
-    "SELECT w.k, w.v, u.v AS x FROM {w} LEFT JOIN {u} ON w.k = u.k AND w.v < u.v",
     "SELECT k, sum(v) FROM (SELECT k, v FROM {w} WHERE v > 10 UNION ALL SELECT k, -v FROM {u}) x GROUP BY k",
 )
+
+JOINS = (
+    "SELECT max(w.v), sum(u.v), count(*) FROM {w}, {u} WHERE w.k = u.k AND w.d > -2",
+    "SELECT w.k, count(*), sum(u.v), min(w.d), max(u.d), count(DISTINCT u.v) AS n FROM {w} JOIN {u} ON w.k = u.k"
+    " GROUP BY w.k HAVING count(*) > 1",
+    "SELECT u.v % 3 AS g, avg(w.v)::double precision, bool_or(w.v > u.v), sum(w.d * u.d) AS p FROM {w}"
+    " JOIN {u} ON w.v < u.v WHERE u.v > 10 GROUP BY u.v % 3",
+    "SELECT w.k, count(*), max(t.v - w.v), sum(t.d) FROM {w}, {t} WHERE w.k = t.k AND w.tid < t.tid GROUP BY w.k",
+    "SELECT DISTINCT w.k, u.k AS l FROM {w}, {u} WHERE w.v = u.v",
+    "SELECT max(n), count(*) FROM (SELECT w.v, count(*) AS n FROM {w} JOIN {u} ON w.v = u.v GROUP BY w.v) x",
+    "SELECT w.k, w.v, u.v AS x FROM {w} LEFT JOIN {u} ON w.k = u.k AND w.v < u.v",
+)
+"""Windows that are joined: `u` may be another window than `w`, `t` is the same one."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +84,13 @@ class RandomWindow:
         return f"{self.kind.upper()}({', '.join([stream, *column, *written])}) {alias}"
 
     def shown(
-        self, streams: Sequence[Sequence[Row]], now: datetime, retain: int, *, early: bool
+        self, streams: Sequence[Sequence[Row]], now: datetime, retain: int, *, early: bool, own: int = 0
     ) -> list[tuple[int, int]]:
         """The bounds of the windows that a view shows, by the words of the documentation. Those of several streams are
-        complete when they are in each."""
+        complete when they are in each, and begin with the first row of their `own` one."""
         axes = [[one for one in (self.place(row) for row in rows) if one is not None] for rows in streams]
         if not all(axes):
             return []
-        axis = [place for one in axes for place in one]
         rows = streams[0]
         reached = {"rows": len(rows), "event": min(map(max, axes)), "arrival": micros(now)}[self.unit]
         if self.kind == "landmark":
@@ -88,7 +98,7 @@ class RandomWindow:
             start = newest // self.size * self.size
             return [(start, start + self.size)]
         position = reached - DELAY_S * 1_000_000 if self.unit == "event" else reached
-        low = 0 if self.unit == "rows" else min(axis)
+        low = 0 if self.unit == "rows" else min(axes[own])
         first = (low - self.size) // self.slide
         windows = [
             (number * self.slide, number * self.slide + self.size) for number in range(first, reached // self.slide + 2)
@@ -105,7 +115,8 @@ class RandomWindow:
 
 @dataclass(frozen=True)
 class RandomView:
-    """A view over one window of the stream `s`, or the same window of the streams `s` and `r`."""
+    """A view over one window of the stream `s`, or windows of the streams `s` and `r`: the same, or an `other` one of
+    `r`."""
 
     name: str
     window: RandomWindow
@@ -113,6 +124,7 @@ class RandomView:
     retain: int
     early: bool
     mode: str = "incremental"
+    other: RandomWindow | None = None
 
     @property
     def two_streams(self) -> bool:
@@ -121,20 +133,35 @@ class RandomView:
     @property
     def statement(self) -> str:
         given = {"start": "window_start", "end": "window_end", "w": self.window.call("s", "w")}
-        text = self.query.format(**given, u=self.window.call("r", "u"))
+        text = self.query.format(**given, u=(self.other or self.window).call("r", "u"), t=self.window.call("s", "t"))
         early = ", early" if self.early else ""
         return f"CREATE VIEW {self.name} WITH (retain = {self.retain}{early}, window_mode = {self.mode}) AS {text}"
 
     def evaluations(self, streams: dict[str, list[Row]], now: datetime) -> list[Evaluation]:
         """The windows that the view shows."""
         own = {name: streams[name] for name in (("s", "r") if self.two_streams else ("s",))}
-        shown = self.window.shown(list(own.values()), now, self.retain, early=self.early)
-        return [self._evaluation(own, *bounds) for bounds in shown]
+        place = list(own).index("r") if self.most_frequent is self.other else 0
+        shown = self.most_frequent.shown(list(own.values()), now, self.retain, early=self.early, own=place)
+        return [self._evaluation(own, bounds) for bounds in shown]
 
-    def _evaluation(self, streams: dict[str, list[Row]], start: int, end: int) -> Evaluation:
-        bounds = {"start": literal(start, self.window.unit), "end": literal(end, self.window.unit)}
-        inside = {name: [row for row in rows if self._is_in(row, start, end)] for name, rows in streams.items()}
-        return Evaluation(self.query.format(**bounds, w="win_s w", u="win_r u"), inside)
+    @property
+    def most_frequent(self) -> RandomWindow:
+        """The window that slides most often."""
+        return self.other if self.other is not None and self.other.slide < self.window.slide else self.window
+
+    def bounds(self, stream: str, end: int) -> tuple[int, int]:
+        """Those of the window of a stream that ends last when the most frequent one ends."""
+        window = self.other if self.other is not None and stream == "r" else self.window
+        start = (end - window.size) // window.slide * window.slide
+        return start, start + window.size
+
+    def _evaluation(self, streams: dict[str, list[Row]], bounds: tuple[int, int]) -> Evaluation:
+        start, end = (literal(one, self.window.unit) for one in bounds)
+        inside = {}
+        for name, rows in streams.items():
+            low, high = bounds if self.other is None else self.bounds(name, bounds[1])
+            inside[name] = [row for row in rows if self._is_in(row, low, high)]
+        return Evaluation(self.query.format(start=start, end=end, w="win_s w", u="win_r u", t="win_s t"), inside)
 
     def late(self, rows: Sequence[Row]) -> list[int]:
         """The tids of those rows of `s` all of whose windows were not shown any more when they came."""
@@ -182,11 +209,15 @@ def random_view(random: Random, number: int) -> RandomView:
     size = random.choice([7, 10, 24, 60]) * length
     slide = random.choice([1, 3, 5, 12, 40]) * length if kind == "hop" else size
     window = RandomWindow(kind, unit, slide, size)
-    query = random.choice(QUERIES)
+    query = random.choice(JOINS if random.random() < 0.25 else QUERIES)
     if "{u}" in query and (unit == "rows" or kind == "landmark"):
         query = QUERIES[0]  # rows of two streams are numbered apart, and landmarks are reached apart
     if kind == "landmark":
         return RandomView(f"w{number}", window, query, 1, early=False)
     early = "{u}" not in query and random.random() < 0.3
-    mode = random.choice(["incremental", "incremental", "incremental", "reevaluate"])
-    return RandomView(f"w{number}", window, query, random.choice([1, 1, 2, 5]), early, mode)
+    mode = random.choice(["auto", "auto", "incremental", "reevaluate"])
+    other = None
+    if "{u}" in query and query in JOINS and random.random() < 0.5:
+        slide, size = random.choice([3, 5, 12]) * length, random.choice([7, 10, 24]) * length
+        other = RandomWindow("hop", unit, slide, size)
+    return RandomView(f"w{number}", window, query, random.choice([1, 1, 2, 5]), early, mode, other)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from millpond import MillpondError, Pond
+from millpond.run import measured_mode
 from millpond.run.pane_state import PaneState
 from millpond.run.windowed_view import WindowedView
 from tests.windows.conftest import START, Clock, at, event, rows, tick
@@ -117,6 +118,27 @@ def test_views_share_the_panes_of_their_windows(timed: Pond) -> None:
     assert rows(timed, "SELECT * FROM day") == [(0, 2)]
 
 
+def test_windows_that_slide_differently_share_panes(timed: Pond, open_pond: Callable[[], Pond]) -> None:
+    for name, slide, size in (("often", 5, 20), ("seldom", 10, 30), ("never", 7, 21)):
+        window = f"HOP(s, INTERVAL '{slide} s', INTERVAL '{size} s')"
+        timed.execute(f"CREATE VIEW {name} AS SELECT k, sum(v), count(*) FROM {window} GROUP BY k")
+    assert pane_state(timed, "often") is pane_state(timed, "seldom")
+    assert pane_state(timed, "often") is not pane_state(timed, "never"), "7 seconds are no whole number of panes"
+    for second in range(47):
+        event(timed, second, second, second % 2)
+        if second == 25:
+            tick(timed)
+
+    def expected(start: int, end: int) -> list[tuple[int, int, int]]:
+        return [(k, sum(range(start + k, end, 2)), (end - start) // 2) for k in (0, 1)]
+
+    for _ in range(2):
+        assert rows(timed, "SELECT * FROM often") == expected(20, 40)
+        assert rows(timed, "SELECT * FROM seldom") == expected(10, 40)
+        timed = open_pond()
+        assert pane_state(timed, "often") is pane_state(timed, "seldom")
+
+
 def test_windows_go_on_after_a_restart(timed: Pond, open_pond: Callable[[], Pond], clock: Clock) -> None:
     timed.execute("CREATE VIEW v AS SELECT k, sum(v) FROM HOP(s, INTERVAL '5 s', INTERVAL '20 s') GROUP BY k")
     timed.execute("CREATE VIEW young AS SELECT count(*) FROM s WHERE at > now() - interval '1 minute'")
@@ -211,3 +233,53 @@ def test_a_view_over_windows_is_not_verified(timed: Pond) -> None:
     timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, 10)")
     with pytest.raises(MillpondError, match="VERIFY VIEW of a view over windows is not supported"):
         timed.execute("VERIFY VIEW v")
+
+
+# -- how windows are computed ----------------------------------------------------------------------------------------
+
+
+def test_a_measured_choice_is_shown_and_outlives_a_restart(
+    timed: Pond, open_pond: Callable[[], Pond], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measured_mode, "SLIDES", 1)
+    timed.execute("CREATE VIEW v AS SELECT sum(v) FROM HOP(s, 2, 4)")
+    timed.execute("CREATE VIEW fixed WITH (window_mode = incremental) AS SELECT sum(v) FROM HOP(s, 2, 4)")
+    seen = set()
+    for first in range(0, 14, 2):
+        timed.insert("s", [(0, first, None), (0, first + 1, None)])
+        newest = [sum(range(first - 2, first + 2))]
+        assert rows(timed, "SELECT * FROM v") == ([tuple(newest)] if first else [])
+        seen.add(rows(timed, "SELECT mode FROM millpond_windows WHERE view = 'v'")[0][0])
+    assert seen == {"incremental", "reevaluate"}
+    (view,) = (one for one in timed.services.views.all() if one.relation.name == "v")
+    assert isinstance(view, WindowedView)
+    assert view.mode.settled
+    shown = rows(timed, "SELECT view, mode FROM millpond_windows")
+    assert ("fixed", "incremental") in shown
+    assert rows(open_pond(), "SELECT view, mode FROM millpond_windows") == shown
+
+
+def test_a_window_that_the_stream_no_longer_holds_is_computed_from_partials(timed: Pond) -> None:
+    timed.execute("CREATE STREAM small (v int) WITH (capacity = '10')")
+    timed.execute("CREATE VIEW v AS SELECT count(*), min(v) FROM HOP(small, 10, 100)")
+    (view,) = timed.services.views.all()
+    assert isinstance(view, WindowedView)
+    view.mode.mode, view.mode.settled = "reevaluate", True
+    for first in range(0, 150, 10):
+        timed.insert("small", [(value,) for value in range(first, first + 10)])
+        tick(timed)
+    (stream,) = view.streams.values()
+    assert stream.stats().first_tid > 50
+    assert rows(timed, "SELECT * FROM v") == [(100, 50)]
+
+
+def test_rows_from_before_a_view_are_in_none_of_its_windows_however_it_computes_them(timed: Pond) -> None:
+    timed.insert("s", [(0, value, None) for value in range(5)])
+    timed.execute("CREATE VIEW v AS SELECT count(*), min(v) FROM LANDMARK(s, 100)")
+    (view,) = timed.services.views.all()
+    assert isinstance(view, WindowedView)
+    timed.insert("s", [(0, value, None) for value in range(5, 8)])
+    assert rows(timed, "SELECT * FROM v") == [(3, 5)]
+    view.mode.mode, view.mode.settled = "reevaluate", True
+    timed.insert("s", [(0, 8, None)])
+    assert rows(timed, "SELECT * FROM v") == [(4, 5)]
