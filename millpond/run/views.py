@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +16,8 @@ from millpond.bell import Bell
 from millpond.catalog import Catalog
 from millpond.config import Settings
 from millpond.errors import InternalError, MillpondError, SqlState
-from millpond.plan.pipelines import Grouping, SplitPlan
-from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
+from millpond.plan.pipelines import Grouping
+from millpond.plan.shared import Member, MemberId, SharedGrouping
 from millpond.relation import Relation
 from millpond.run.axis import open_axis
 from millpond.run.frames import Shows
@@ -32,8 +32,8 @@ from millpond.run.session_state import SessionState
 from millpond.run.session_view import SessionView
 from millpond.run.sessions import Keeps
 from millpond.run.shared_panes import shared_panes, with_panes
-from millpond.run.statics import Statics
 from millpond.run.view import Answer, ContinuousView
+from millpond.run.view_plan import ViewPlan, since
 from millpond.run.waited_ticks import WaitedTicks
 from millpond.run.windowed_view import WindowedView
 from millpond.spark.runner import Input, Runner
@@ -50,29 +50,6 @@ READ_ALONG_ROWS_MAX = 100_000
 
 LOOK_INTERVAL_S = 0.05
 """How often the background looks whether a chunk is worth a tick."""
-
-
-@dataclass(frozen=True)
-class ViewPlan:
-    """What a view is made from: its split query, what is below its groupings besides the streams, and where rows of
-    streams, by oid, go that come too late for its windows."""
-
-    relation: Relation
-    plan: SplitPlan
-    statics: Statics
-    late: Mapping[int, Relation] = field(default_factory=dict)
-
-    @property
-    def streams(self) -> dict[int, Relation]:
-        return streams_of(self.plan)
-
-    @property
-    def groupings(self) -> list[Grouping]:
-        """What is kept for it."""
-        return [grouping.kept for grouping in self.plan.groupings]
-
-    def member_id(self, grouping: Grouping) -> MemberId:
-        return self.relation.oid, grouping.name
 
 
 class ViewStore:
@@ -455,18 +432,9 @@ def _attempt(action: Callable[[], None], what: str) -> None:
         logger.exception("%s failed", what)
 
 
-def since(grouping: Grouping, begins: Mapping[int, int]) -> Since:
-    return tuple((line.stream.oid, begins[line.stream.oid]) for line in grouping.pipelines)
-
-
 def _failure(error: MillpondError) -> Failure:
     return Failure(error.sqlstate.value, error.message, error.detail, error.hint)
 
 
 def _error(failure: Failure) -> MillpondError:
     return MillpondError(SqlState(failure.sqlstate), failure.message, detail=failure.detail, hint=failure.hint)
-
-
-def streams_of(plan: SplitPlan) -> dict[int, Relation]:
-    """The streams that a plan reads, by oid."""
-    return {line.stream.oid: line.stream for grouping in plan.groupings for line in grouping.pipelines}

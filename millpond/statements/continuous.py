@@ -16,7 +16,7 @@ from millpond.relation import Column, Relation
 from millpond.result import Notice, Result
 from millpond.run.statics import Statics, key_of
 from millpond.run.view import ContinuousView
-from millpond.run.views import ViewPlan, streams_of
+from millpond.run.view_plan import ViewPlan, streams_of
 from millpond.services import Services
 from millpond.session_state import SessionState
 from millpond.spark.runner import FileInput

@@ -17,7 +17,7 @@ from millpond.result import Result, ResultColumn
 from millpond.run.session_view import SessionView
 from millpond.run.statics import key_of
 from millpond.run.view import Answer, ContinuousView
-from millpond.run.views import streams_of
+from millpond.run.view_plan import streams_of
 from millpond.run.windowed_view import WindowedView
 from millpond.spark.runner import FileInput, Input
 from millpond.sql.bind import BoundQuery

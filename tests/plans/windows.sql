@@ -45,7 +45,7 @@ SELECT w.window_end, count(*) FROM (SELECT * FROM TUMBLE(part_usage, 10) t WHERE
 ----
 grouping state_0
   stream pipeline over "part_usage"
-    SELECT CAST(TRUE AS BOOLEAN) AS `k0`, `w`.`pane of row` AS `k1`, COUNT(*) AS `p0` FROM (SELECT `t`.`part_id` AS `part_id`, `t`.`part` AS `part`, `t`.`station` AS `station`, `t`.`worker` AS `worker`, `t`.`weight` AS `weight`, `t`.`cost` AS `cost`, `t`.`at` AS `at`, (`t`.`tid` - PMOD(`t`.`tid`, 10)) DIV /* bigint */ 10 AS `pane of row` FROM `part_usage` AS `t` WHERE `t`.`worker` > 3) AS `w` GROUP BY TRUE, `w`.`pane of row`
+    SELECT CAST(TRUE AS BOOLEAN) AS `k0`, `w`.`pane of row 0` AS `k1`, COUNT(*) AS `p0` FROM (SELECT `t`.`part_id` AS `part_id`, `t`.`part` AS `part`, `t`.`station` AS `station`, `t`.`worker` AS `worker`, `t`.`weight` AS `weight`, `t`.`cost` AS `cost`, `t`.`at` AS `at`, (`t`.`tid` - PMOD(`t`.`tid`, 10)) DIV /* bigint */ 10 AS `pane of row 0` FROM `part_usage` AS `t` WHERE `t`.`worker` > 3) AS `w` GROUP BY TRUE, `w`.`pane of row 0`
   window: tumble of 10 rows, 1 panes by tid
   key k0 BOOLEAN: TRUE
   key k1 BIGINT: pane
