@@ -212,7 +212,6 @@ def test_a_subscription_to_a_window_that_nothing_groups(timed: Pond) -> None:
 @pytest.mark.parametrize(
     ("statement", "sqlstate", "message"),
     [
-        ("SELECT count(*) FROM TUMBLE(s, 10)", "0A000", "TUMBLE in a query that is not a view"),
         ("CREATE CONTINUOUS QUERY q AS INSERT INTO t SELECT k FROM TUMBLE(s, 10)", "0A000", "TUMBLE"),
         ("CREATE VIEW v WITH (retain = 0) AS SELECT count(*) FROM TUMBLE(s, 10)", "22023", "valid range"),
         ("CREATE VIEW v WITH (retain = 2) AS SELECT count(*) FROM s", "42704", 'unrecognized parameter "retain"'),
@@ -227,12 +226,6 @@ def test_errors(timed: Pond, statement: str, sqlstate: str, message: str) -> Non
     with pytest.raises(MillpondError, match=message) as caught:
         timed.execute(statement)
     assert caught.value.sqlstate == sqlstate
-
-
-def test_a_view_over_windows_is_not_verified(timed: Pond) -> None:
-    timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, 10)")
-    with pytest.raises(MillpondError, match="VERIFY VIEW of a view over windows is not supported"):
-        timed.execute("VERIFY VIEW v")
 
 
 # -- how windows are computed ----------------------------------------------------------------------------------------
