@@ -147,6 +147,7 @@ def _queries(context: SystemContext) -> Iterable[Row]:
             record.rows_in,
             record.rows_out,
             record.chunks,
+            None if record.cycle is None else record.cycle.late,
             None if error is None else error.message,
             relation.definition,
         )
@@ -286,6 +287,7 @@ _ALL = (
             "rows_in": BIGINT,
             "rows_out": BIGINT,
             "chunks": BIGINT,
+            "late_rows": BIGINT,
             "error": TEXT,
             "definition": TEXT,
         },

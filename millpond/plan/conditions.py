@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from millpond.plan.correlation import conjuncts
 from millpond.sql.nodes import conjunction, disjunction
+from millpond.sql.templates import is_volatile
 
 
 def conjuncts_of(condition: exp.Expr | None) -> list[exp.Expr]:
@@ -22,9 +23,10 @@ def asked_of(select: exp.Select) -> list[exp.Expr]:
 
 
 def is_about(condition: exp.Expr, aliases: Collection[str]) -> bool:
-    """Whether a condition can be asked of rows of just these items in FROM."""
+    """Whether a condition can be asked of rows of just these items in FROM, once for all rows they are joined with."""
     columns = list(condition.find_all(exp.Column))
-    return bool(columns) and all(one.table in aliases for one in columns) and condition.find(exp.Select) is None
+    own = bool(columns) and all(one.table in aliases for one in columns)
+    return own and condition.find(exp.Select) is None and not is_volatile(condition)
 
 
 def take_out(select: exp.Select, conditions: Sequence[exp.Expr]) -> None:

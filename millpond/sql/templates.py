@@ -87,10 +87,15 @@ def _slots(template: str) -> dict[int, int]:
 def _is_costly(argument: exp.Expr) -> bool:
     if next(islice(argument.walk(), _COPIED_NODES_MAX, None), None) is not None:
         return True
-    return any(_is_volatile(node) for node in argument.walk())
+    return is_volatile(argument)
 
 
-def _is_volatile(node: exp.Expr) -> bool:
+def is_volatile(tree: exp.Expr) -> bool:
+    """Whether an expression may have another value each time."""
+    return any(_calls_volatile(node) for node in tree.walk())
+
+
+def _calls_volatile(node: exp.Expr) -> bool:
     function = note_of(node).function
     return (function is not None and function.volatile) or (isinstance(node, exp.Anonymous) and node.this == "RAND")
 

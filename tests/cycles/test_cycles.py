@@ -165,6 +165,16 @@ def test_a_stream_takes_cycles_too(pond: Pond) -> None:
     assert cycles_done(pond, "q") == 3
 
 
+def test_rows_that_come_after_their_cycle_are_counted(pond: Pond) -> None:
+    pond.execute("CREATE TABLE n (n bigint)")
+    pond.execute(
+        f"CREATE CONTINUOUS QUERY q AS INSERT INTO n SELECT count(*) FROM CYCLE(e, INTERVAL '{CYCLE} seconds')"
+    )
+    pond.insert("e", [(0, 1, at(1)), (0, 1, at(CYCLE + 10)), (0, 1, at(2)), (0, 1, None), (0, 1, at(2 * CYCLE + 10))])
+    wait_until(pond, "SELECT n FROM n", [(1,), (1,)])
+    assert rows(pond, "SELECT late_rows FROM millpond_queries") == [(1,)]
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [

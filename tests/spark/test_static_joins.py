@@ -118,6 +118,15 @@ def test_explicit_joins_with_conditions_of_their_own(pond: Pond, split: Session)
     assert list(split.execute(query))
 
 
+def test_what_is_random_is_asked_of_each_row(split: Session) -> None:
+    query = (
+        "SELECT p.name, count(*) FROM sale s, owner o, place p WHERE o.id = s.owner AND p.id = o.place"
+        " AND o.kind < random() * 10 GROUP BY p.name"
+    )
+    plan = "\n".join(row[0] for row in split.execute(f"EXPLAIN {query}"))
+    assert "static pipeline" not in plan, plan
+
+
 def test_nothing_is_joined_before_where_rows_would_become_more(split: Session) -> None:
     """Two tables that are compared by no key of theirs, and a join with an optional side."""
     for query in (
