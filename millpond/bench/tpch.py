@@ -66,7 +66,8 @@ def create_tables(pond: Pond, data: Path, options: str = "") -> None:
         if name == STREAM:
             pond.execute(f"CREATE FOREIGN TABLE {name} ({columns}) SERVER stream {options}")
         else:
-            pond.execute(f"CREATE TABLE {name} ({columns}, PRIMARY KEY ({PRIMARY_KEYS[name]}))")
+            key = f", PRIMARY KEY ({PRIMARY_KEYS[name]})" if name in PRIMARY_KEYS else ""
+            pond.execute(f"CREATE TABLE {name} ({columns}{key})")
             pond.insert(name, rows_of(data, name))
 
 
