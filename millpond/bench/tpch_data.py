@@ -41,7 +41,7 @@ PRIMARY_KEYS: Mapping[str, str] = {
     "customer": "c_custkey",
     "orders": "o_orderkey",
 }
-"""Those of the tables. At the smallest scales the generator has a supplier twice for a part, so that partsupp has none."""
+"""Those of the tables. At the smallest scales the generator has a supplier twice for a part: partsupp has none."""
 
 
 _COLUMN = re.compile(r"(\w+) (\w+(?:\([\d,]+\))?)")

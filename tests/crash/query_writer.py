@@ -9,7 +9,8 @@ from pathlib import Path
 import millpond
 from tests.crash.numbers import insert_numbers
 
-CREATE = """
+CYCLE = 200
+CREATE = f"""
 CREATE STREAM s (n bigint);
 CREATE STREAM even (n bigint);
 CREATE TABLE copied (n bigint);
@@ -19,7 +20,7 @@ CREATE CONTINUOUS QUERY into_stream AS INSERT INTO even SELECT n FROM s WHERE n 
 CREATE CONTINUOUS QUERY behind AS INSERT INTO chained SELECT n FROM even;
 CREATE TABLE cycled (n bigint, cycle bigint, before bigint);
 CREATE CONTINUOUS QUERY in_cycles AS
-  INSERT INTO cycled SELECT n, window_start / 10, (SELECT count(*) FROM cycled) FROM CYCLE(s, 10);
+  INSERT INTO cycled SELECT n, window_start / {CYCLE}, (SELECT count(*) FROM cycled) FROM CYCLE(s, {CYCLE});
 """
 
 
