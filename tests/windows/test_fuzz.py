@@ -19,7 +19,7 @@ from tests.windows.random_windows import RandomView, Row, micros, random_view
 ROUNDS = 8
 VIEWS = 25
 VERIFIED = 3
-SESSION_ROUNDS = 4
+SESSION_ROUNDS = 3
 SESSION_VIEWS = 15
 STEPS = 4
 START = datetime(2024, 2, 28, 23, 59, 30, tzinfo=UTC)
