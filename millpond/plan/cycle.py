@@ -65,7 +65,7 @@ def cycle_query(bound: BoundQuery) -> CycleQuery | None:
         if streams_in(table) and (note_of(table).relation != stream or not _is_same(table, window)):
             hint = "Let another query write what is needed of it into a table, and read that."
             what = "a second stream, or another cycle, in a cycle query"
-            raise not_supported(what, hint=hint, position=position_of(table))
+            raise not_supported(what, hint=hint, position=position_of(table) or position_of(first))
     tree = bound.tree.copy()
     for table in tree.find_all(exp.Table):
         if window_of(table) is not None:

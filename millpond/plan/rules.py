@@ -83,9 +83,6 @@ def different_windows(place: exp.Expr) -> MillpondError:
 
 def check_windows(windows: Mapping[str, StreamWindow]) -> None:
     """Raises if the windows of one query cannot be evaluated together."""
-    if any(isinstance(window, CycleWindow) for window in windows.values()):
-        hint = "Write CREATE CONTINUOUS QUERY name AS INSERT INTO ... SELECT ... FROM CYCLE(...)."
-        raise refused("CYCLE is only supported in a continuous query", None, hint=hint)
     by_alias: dict[str, StreamWindow] = {}
     for window in windows.values():
         other = by_alias.setdefault(window.alias, window)
@@ -97,6 +94,14 @@ def check_windows(windows: Mapping[str, StreamWindow]) -> None:
         raise _apart("windows of rows and windows of time")
     if len({window.kind == "landmark" for window in sliding}) > 1:
         raise _apart("LANDMARK and other windows")
+
+
+def check_no_cycles(tree: exp.Expr) -> None:
+    """Raises if a query reads cycles that is not one to run in them."""
+    for table in tree.find_all(exp.Table):
+        if isinstance(note_of(table).window, CycleWindow):
+            hint = "Write CREATE CONTINUOUS QUERY name AS INSERT INTO ... SELECT ... FROM CYCLE(...)."
+            raise refused("CYCLE is only supported in a continuous query", table, hint=hint)
 
 
 def check_sessions(tree: exp.Expr) -> None:

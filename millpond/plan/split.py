@@ -45,7 +45,7 @@ from millpond.plan.paired import Pairs
 from millpond.plan.pairs import cut_pairs
 from millpond.plan.pipelines import STATE_SCHEMA, Grouping, SplitPlan, StaticPipeline
 from millpond.plan.rows import drop_orders
-from millpond.plan.rules import check_no_session, check_sessions, check_windows, ungrouped
+from millpond.plan.rules import check_no_cycles, check_no_session, check_sessions, check_windows, ungrouped
 from millpond.plan.semi_joins import group_semi_joins
 from millpond.plan.trees import is_grouping, is_raw, mentions_stream, raw_items, stream_of
 from millpond.plan.window_bounds import lift_bounds
@@ -85,6 +85,7 @@ def split(bound: BoundQuery, *, kept: bool = True, choices: Choices = NO_CHOICES
     tree = unfold_last_rows(unfold_streams(bound.tree))
     if kept:
         lift_ages(tree, choices.step_us)
+    check_no_cycles(tree)
     check_sessions(tree)
     tree = lift_bounds(group_semi_joins(tree))
     notices = drop_orders(tree, kept=kept)

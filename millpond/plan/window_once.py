@@ -15,7 +15,7 @@ from sqlglot import exp
 from millpond.plan.ages import lift_ages
 from millpond.plan.ctes import unfold_streams
 from millpond.plan.expressions import scalar_node
-from millpond.plan.rules import check_windows, refused
+from millpond.plan.rules import check_no_cycles, check_windows, refused
 from millpond.plan.trees import alias_of
 from millpond.relation import ARRIVAL_TIMESTAMP, TID, Column, Relation
 from millpond.sql.bind import BoundQuery
@@ -34,6 +34,7 @@ _PLACE = "place from the newest"
 
 def windows_in(tree: exp.Expr) -> dict[str, tuple[Relation, StreamWindow]]:
     """The windows of a query that move along their stream, by alias, each with its stream."""
+    check_no_cycles(tree)
     check_windows({str(place): one for place, one in enumerate(map(window_of, tree.find_all(exp.Table))) if one})
     found: dict[str, tuple[Relation, StreamWindow]] = {}
     for table in tree.find_all(exp.Table):

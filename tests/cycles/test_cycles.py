@@ -187,8 +187,9 @@ def test_rows_that_come_after_their_cycle_are_counted(pond: Pond) -> None:
 )
 def test_what_is_refused(pond: Pond, query: str, message: str) -> None:
     pond.execute("CREATE TABLE n (n bigint)")
-    with pytest.raises(MillpondError, match=message):
+    with pytest.raises(MillpondError, match=message) as raised:
         pond.execute(query)
+    assert raised.value.position is not None
 
 
 def test_explain_says_what_each_cycle_runs(pond: Pond) -> None:
