@@ -1,8 +1,10 @@
 """DataCell's experiments with windows: how long a slide's answer takes, beside evaluating the window anew on Spark.
 
 1. Q1, a grouping over 10,240,000 rows in 512 basic windows: from the first row to the hundredth slide at full speed,
-   and the response of slides, each of which comes when the view has taken the one before; beside Flink and DuckDB.
-2. Q2, a join of two streams' windows of 102,400 rows in 64 basic windows.
+   when somebody who follows the view has the answer of each; and the response of slides, each of which comes when the
+   view has taken the one before; beside Flink and DuckDB.
+2. Q2, a join of two streams' windows of 102,400 rows in 64 basic windows: the response of slides, and slides at full
+   speed.
 3. Q1 with other selectivities, other sizes in 512 basic windows, and the same size in 2 to 2048 basic windows, where
    an answer after the view took all rows tells what merging takes by itself. Q3 over a landmark window.
 4. How the number of chunks in which a slide is worked on adapts while rows flow in.
@@ -13,7 +15,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -107,6 +109,7 @@ class Bench:
         yield from self._basic("Q1", self._sizes.q1(), answers_target=5.0, median_below_ms=120.0)
         yield from self._first_windows()
         yield from self._basic("Q2", self._sizes.q2, answers_target=10.0)
+        yield from self._joined_at_full_speed()
         yield from self._steps()
         yield from self._varied(
             "selectivity", {f"{one}%": self._sizes.q1(selectivity_percent=one) for one in SELECTIVITIES_PERCENT}
@@ -141,16 +144,21 @@ class Bench:
         peers = {name: one.slide_ms for name, one in found.items() if name != "millpond"}
         yield Measurement("Q1, slide at full speed", own.slide_ms, "ms", peers)
 
-    def _filled(self, query: WindowQuery) -> Filled:
-        with SlidingView(query, COUNTS.full_speed) as view:
-            watch = Stopwatch()
+    def _joined_at_full_speed(self) -> Iterator[Measurement]:
+        query = self._sizes.q2
+        self._say("Q2 at full speed")
+        self._filled(query)
+        own = self._filled(query)
+        with SlidingView(query, 0) as view:
             view.fill()
-            view.read()
-            first = watch.spent()
-            for _ in range(COUNTS.full_speed):
-                view.insert(query.slide)
-                view.read()
-            last = watch.spent()
+            anew = view.reevaluated(COUNTS.anew)
+        rate = {ANEW: 1_000 / anew.median}
+        yield Measurement("Q2, slides a second at full speed", 1_000 / own.slide_ms, "1/s", rate, 10.0, ANEW)
+
+    def _filled(self, query: WindowQuery) -> Filled:
+        with SlidingView(replace(query, tells=True), COUNTS.full_speed) as view:
+            watch = Stopwatch()
+            first, *_, last = (watch.spent() for _ in view.follow(COUNTS.full_speed))
             view.reevaluated(0)
         return Filled(first, last, COUNTS.full_speed)
 

@@ -16,14 +16,15 @@ COLUMNS = "x1 int, x2 int"
 X1_VALUES = 1_000
 X2_VALUES = 100_000
 
-Q1 = "SELECT x1, sum(x2) AS total FROM {s1} WHERE x1 > {above} GROUP BY x1"
-Q2 = "SELECT max(s1.x1) AS highest, avg(s2.x1) AS mean FROM {s1}, {s2} WHERE s1.x2 = s2.x2"
-Q3 = "SELECT max(x1) AS highest, sum(x2) AS total FROM {s1} WHERE x1 > {above}"
+Q1 = "SELECT {until}x1, sum(x2) AS total FROM {s1} WHERE x1 > {above} GROUP BY x1"
+Q2 = "SELECT {until}max(s1.x1) AS highest, avg(s2.x1) AS mean FROM {s1}, {s2} WHERE s1.x2 = s2.x2"
+Q3 = "SELECT {until}max(x1) AS highest, sum(x2) AS total FROM {s1} WHERE x1 > {above}"
 
 
 @dataclass(frozen=True)
 class WindowQuery:
-    """A query over windows of `size` rows that slide by `slide`; without a size, over all rows since the first.
+    """A query over windows of `size` rows that slide by `slide`; without a size, over all rows since the first. One
+    that `tells` where its window ends has another answer at each slide.
 
     >>> WindowQuery(Q3, ("s1",), 5).view
     'SELECT max(x1) AS highest, sum(x2) AS total FROM LANDMARK(s1) AS s1 WHERE x1 > 799'
@@ -34,19 +35,20 @@ class WindowQuery:
     slide: int
     size: int | None = None
     selectivity_percent: int = 20
+    tells: bool = False
 
     @property
     def view(self) -> str:
         """What the view is made of."""
         size = self.size
         window = "LANDMARK({0}) AS {0}" if size is None else f"HOP({{0}}, {self.slide}, {size}) AS {{0}}"
-        return self._over({stream: window.format(stream) for stream in self.streams})
+        return self._over({stream: window.format(stream) for stream in self.streams}, "s1.window_end")
 
     def anew(self, end: int) -> str:
         """The same over the tuples of the window that ends before a tid, for those who keep tuples."""
         first = 0 if self.size is None else end - self.size
         rows = f"(SELECT x1, x2 FROM {{0}} WHERE tid >= {first} AND tid < {end}) AS {{0}}"
-        return self._over({stream: rows.format(stream) for stream in self.streams})
+        return self._over({stream: rows.format(stream) for stream in self.streams}, f"CAST({end} AS bigint)")
 
     def in_flink(self, step_s: int) -> str:
         """The same by event time, with a slide of so many seconds: one row for each window that says what it has."""
@@ -66,8 +68,8 @@ class WindowQuery:
     def _above(self) -> int:
         return X1_VALUES - X1_VALUES * self.selectivity_percent // 100 - 1
 
-    def _over(self, sources: Mapping[str, str]) -> str:
-        return self.text.format(above=self._above, **sources)
+    def _over(self, sources: Mapping[str, str], until: str) -> str:
+        return self.text.format(above=self._above, until=f"{until} AS until, " if self.tells else "", **sources)
 
 
 def rows(count: int, seed: int, x2_values: int = X2_VALUES) -> pa.Table:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -77,6 +78,23 @@ class SlidingView:
 
     def read(self) -> pa.Table:
         return self._pond.execute("SELECT * FROM answer").arrow()
+
+    def follow(self, slides: int) -> Iterator[None]:
+        """Rows as fast as they go in, up to so many slides after the first window is full; gives control back whenever
+        a follower has the answer of a window more."""
+        assert self.query.size is not None
+        with self._pond.subscribe("answer") as answers, ThreadPoolExecutor(1) as writer:
+            written = writer.submit(self._insert_slides, slides)
+            for _ in zip(range(slides + 1), answers.tables(), strict=False):
+                yield
+            written.result()
+            if answers.skipped:
+                raise RuntimeError(f"{answers.skipped} windows were skipped")
+
+    def _insert_slides(self, count: int) -> None:
+        self.fill()
+        for _ in range(count):
+            self.insert(self.query.slide)
 
     def settle(self) -> None:
         """Let the view take all rows, as it does in the background when there is time."""

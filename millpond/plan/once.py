@@ -53,7 +53,7 @@ OncePlan = SplitPlan | Flow | Gathered
 
 def plan_once(bound: BoundQuery) -> OncePlan:
     """The plan of a query over streams that is not kept; an error if it joins the rows of two streams."""
-    query = _of_one_moment(bound)
+    query = of_one_moment(bound)
     tree = unfold_streams(query.tree)
     _refuse_stream_joins(tree)
     flow = _flow(replace(query, tree=tree, relations=_references(tree)))
@@ -76,9 +76,9 @@ def _reason(tree: exp.Expr, refused: MillpondError) -> str:
     return refused.message.removesuffix(" in a continuous view").replace("a continuous view must", "the query does not")
 
 
-def _of_one_moment(bound: BoundQuery) -> BoundQuery:
-    """The query with what is constant during a statement put in."""
-    tree = put_constants(bound.tree.copy(), bound.names.constant)
+def of_one_moment(bound: BoundQuery) -> BoundQuery:
+    """The query with what is constant during a statement put in, but for the bounds of windows."""
+    tree = put_constants(bound.tree.copy(), bound.names.constant, bounds=False)
     return replace(bound, tree=put_session_calls(tree, bound.names.call))
 
 

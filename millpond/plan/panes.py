@@ -16,7 +16,7 @@ from millpond.plan.trees import alias_of, query_of, raw_items, stream_of
 from millpond.relation import Column, Relation
 from millpond.sql.nodes import annotate, identifier, typed
 from millpond.stream_window import CalendarWindow, SessionWindow, StreamWindow
-from millpond.types import BIGINT
+from millpond.types import BIGINT, TIMESTAMP, SqlType
 
 _PASSED = "pane of row"
 """How subqueries call the keys: names that no column of a query can have in the place of another."""
@@ -40,6 +40,15 @@ def partitioned_by(stream: Relation, window: StreamWindow) -> list[Column]:
     """The columns of a stream by which its window is partitioned."""
     names = window.keys if isinstance(window, SessionWindow) else ()
     return [column for name in names for column in stream.columns if column.name == name]
+
+
+def bound_type(stream: Relation, window: StreamWindow) -> SqlType:
+    """The type of the bounds of a window over a stream."""
+    if window.by_rows:
+        return BIGINT
+    axis = stream.column(window.column)
+    assert axis is not None
+    return TIMESTAMP if axis.type.name == "date" else axis.type
 
 
 def _keys_below(select: exp.Expr, stream: Relation, window: StreamWindow) -> list[exp.Expr]:

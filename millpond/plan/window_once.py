@@ -15,7 +15,7 @@ from sqlglot import exp
 from millpond.plan.ages import lift_ages
 from millpond.plan.ctes import unfold_streams
 from millpond.plan.expressions import scalar_node
-from millpond.plan.rules import check_no_cycles, check_windows, refused
+from millpond.plan.rules import check_no_cycles, check_windows
 from millpond.plan.trees import alias_of
 from millpond.relation import ARRIVAL_TIMESTAMP, TID, Column, Relation
 from millpond.sql.bind import BoundQuery
@@ -23,7 +23,7 @@ from millpond.sql.constants import constant_of
 from millpond.sql.nodes import annotate, cast, conjunction, identifier, note_of, type_of, typed
 from millpond.sql.stream_windows import BOUNDS, is_bound, window_of
 from millpond.sql.templates import rewrite
-from millpond.stream_window import FOREVER, LastWindow, SessionWindow, StreamWindow
+from millpond.stream_window import FOREVER, LastWindow, StreamWindow
 from millpond.types import BIGINT, BOOLEAN, TIMESTAMP
 
 Ranges = Mapping[str, tuple[int, int]]
@@ -39,9 +39,6 @@ def windows_in(tree: exp.Expr) -> dict[str, tuple[Relation, StreamWindow]]:
     found: dict[str, tuple[Relation, StreamWindow]] = {}
     for table in tree.find_all(exp.Table):
         relation, window = note_of(table).relation, window_of(table)
-        if isinstance(window, SessionWindow):
-            hint = "Create a view: it has a result for each session."
-            raise refused("SESSION in a query that is not a view is not supported", table, hint=hint)
         if relation is not None and window is not None and not isinstance(window, LastWindow):
             found[window.alias] = (relation, window)
     return found

@@ -174,7 +174,11 @@ def new_axis(stream: StreamRelation, relation: Relation, column: str, first: int
 
 def places_of(chunk: Chunk, column: str) -> Column:
     """The places of the rows of a chunk, in their order."""
-    places: Column = chunk.read([column]).column(0)
+    return as_places(chunk.read([column]).column(0))
+
+
+def as_places(places: Column) -> Column:
+    """Values of a column as places on its axis."""
     if pa.types.is_date(places.type):
         places = places.cast(pa.timestamp("us"))
     return places.cast(pa.int64())

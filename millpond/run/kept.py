@@ -92,6 +92,7 @@ class KeptState:
         """Keep a grouping no longer; whether nobody is left."""
         with self.lock:
             self.shared = self.shared.left(member_id)
+            self.closed = self.closed or not self.shared.members
             return not self.shared.members
 
     def close(self) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +21,12 @@ from millpond.interrupt import Interrupt
 from millpond.relation import Relation
 from millpond.run.axis import Places
 from millpond.run.kept import KeptState
-from millpond.run.late_rows import IsLate, LateRows
+from millpond.run.late_rows import IsLate, LateRows, unpublished
 from millpond.run.pane_state import PaneState
 from millpond.run.view import ContinuousView
 from millpond.run.windowed_view import WindowedView
+from millpond.state.parts import PartStore
+from millpond.state.records import LatePart
 from millpond.streams import StreamStore
 
 logger = logging.getLogger(__name__)
@@ -37,9 +41,10 @@ TICK_INTERVAL_S = 0.5
 class LateKeeper:
     """The late rows of all views of a pond; safe to use from several threads."""
 
-    def __init__(self, streams: StreamStore) -> None:
-        self._streams = streams
+    def __init__(self, streams: StreamStore, directory: Path, on_published: Callable[[int], None]) -> None:
+        self._streams, self._directory, self._on_published = streams, directory, on_published
         self._kept: dict[int, list[tuple[PaneState, LateRows]]] = {}
+        self._left: dict[int, _Left] = {}
         self._asked_at = 0.0
         self._turn = threading.Lock()
         self._wake = threading.Event()
@@ -55,7 +60,7 @@ class LateKeeper:
         for source, relation in late.items():
             name, state = _longest(view, source)
             is_late: IsLate = partial(view.is_late, name) if isinstance(view, WindowedView) else _is_behind
-            rows = LateRows(view.relation, source, relation, self._streams.get(relation), is_late)
+            rows = LateRows(view, source, relation, self._streams.get(relation), is_late)
             state.keep_late(view.member_id(name), rows)
             kept.append((state, rows))
         if kept:
@@ -64,9 +69,44 @@ class LateKeeper:
 
     def forget(self, view: int) -> None:
         """A view, by its oid, is gone. What was published of its late rows stays."""
-        for _, rows in self._kept.pop(view, []):
+        left = self._left.pop(view, None)
+        for rows in [*(rows for _, rows in self._kept.pop(view, [])), *(left.rows if left is not None else ())]:
             if rows.stream.is_open:
                 rows.stream.forget_origin(view)
+        if left is not None:
+            left.remove()
+
+    # -- views that are set aside --------------------------------------------------------------------------------------
+
+    def saved(self, view: ContinuousView) -> tuple[LatePart, ...]:
+        """What is left to publish of a view whose states may go: copies, which are its own."""
+        kept = self._kept.get(view.relation.oid, [])
+        waiting = [(part, state) for state, rows in kept for part in unpublished(state.record.late, [rows])]
+        store = self._store(view) if waiting else None
+        return tuple(replace(part, part=store.copy(part.part, state.parts)) for part, state in waiting if store)
+
+    def keep_left(self, view: ContinuousView, late: Mapping[int, Relation]) -> None:
+        """Publish what is left of a view that was set aside: where its late rows went, or into the given streams."""
+        if view.record.late:
+            rows = [rows for _, rows in self._kept.get(view.relation.oid, [])]
+            rows += [LateRows(view, *one, self._streams.get(one[1]), _is_behind) for one in late.items()]
+            self._left[view.relation.oid] = _Left(rows, self._store(view), view.record.late)
+            self.wake()
+
+    @property
+    def left(self) -> set[int]:
+        """The views, by oid, of which there is something left."""
+        return set(self._left)
+
+    def _store(self, view: ContinuousView) -> PartStore:
+        return PartStore(self._directory / str(view.relation.oid))
+
+    def _publish_left(self) -> None:
+        for view, left in list(self._left.items()):
+            left.publish()
+            if self._left.pop(view, None) is not None:
+                self._on_published(view)
+                left.remove()
 
     def writers_of(self, stream: int) -> set[int]:
         """The views, by oid, whose late rows go to a stream, by its oid."""
@@ -86,7 +126,7 @@ class LateKeeper:
 
     def wake(self) -> None:
         """There may be something to publish."""
-        if self._thread is None and self._kept:
+        if self._thread is None and (self._kept or self._left):
             self._thread = threading.Thread(target=self._run, name="millpond-late", daemon=True)
             self._thread.start()
         self._wake.set()
@@ -96,8 +136,9 @@ class LateKeeper:
         with self._turn:
             for kept in list(self._kept.values()):
                 for state, rows in kept:
-                    if rows.stream.is_open:
+                    if rows.stream.is_open and not state.closed:
                         state.publish_late()
+            self._publish_left()
 
     def close(self) -> None:
         """Stop; what is not published yet is published after the next opening."""
@@ -122,6 +163,24 @@ class LateKeeper:
                 logger.exception("publishing late rows failed")
                 self._closing.wait(RETRY_S)
                 self._wake.set()
+
+
+@dataclass(frozen=True)
+class _Left:
+    """Late rows of a view that was set aside, which are in parts of its own."""
+
+    rows: Sequence[LateRows]
+    store: PartStore
+    parts: Sequence[LatePart]
+
+    def publish(self) -> None:
+        for part in self.parts:
+            for rows in self.rows:
+                if rows.stream.is_open:
+                    rows.publish(part, self.store)
+
+    def remove(self) -> None:
+        self.store.remove_all({part.part.name for part in self.parts})
 
 
 def _has_late(state: PaneState, rows: LateRows) -> bool:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from millpond.late_streams import LATE_COLUMNS
 from millpond.relation import Relation
 from millpond.run.axis import Places
+from millpond.run.view import ContinuousView
 from millpond.state.parts import PartStore
 from millpond.state.records import LatePart
 from millpond.stream import Chunk, Origin, StreamRelation
@@ -37,9 +38,9 @@ IsLate = Callable[[Places, Places], npt.NDArray[np.bool_]]
 
 @dataclass(frozen=True)
 class LateRows:
-    """Where the late rows go that a view does not take of a stream, by its oid."""
+    """Where the late rows go that a view does not take of a stream, by its oid. The view may get another name."""
 
-    view: Relation
+    view: ContinuousView
     source: int
     relation: Relation
     stream: StreamRelation
@@ -48,18 +49,23 @@ class LateRows:
     def kept(self, chunk: Chunk, found: FoundLate, store: PartStore) -> LatePart:
         """Late rows of a chunk as a part, which somebody will publish."""
         own = chunk.read(self.relation.arrow_schema.names[len(LATE_COLUMNS) :]).take(found.numbers)
-        names = pa.repeat(pa.scalar(self.view.name), len(found.numbers))
+        names = pa.repeat(pa.scalar(self.view.relation.name), len(found.numbers))
         tids = pa.array(found.numbers + chunk.first, pa.int64())
         watermarks = pa.array(found.complete, pa.int64()).cast(LATE_COLUMNS[-1].type.arrow)
         rows = pa.table([names, tids, watermarks, *own.columns], schema=self.relation.arrow_schema)
-        return LatePart(self.view.oid, self.source, chunk.end, store.write(rows))
+        return LatePart(self.writer, self.source, chunk.end, store.write(rows))
+
+    @property
+    def writer(self) -> int:
+        """As what the stream of late rows knows the view."""
+        return self.view.relation.oid
 
     def has(self, part: LatePart) -> bool:
         """Whether a part goes there."""
-        return (part.view, part.stream) == (self.view.oid, self.source)
+        return (part.view, part.stream) == (self.writer, self.source)
 
     def is_published(self, part: LatePart) -> bool:
-        origin = self.stream.origin(self.view.oid)
+        origin = self.stream.origin(self.writer)
         return origin is not None and int(origin.progress) >= part.end
 
     def publish(self, part: LatePart, store: PartStore) -> None:
@@ -70,7 +76,7 @@ class LateRows:
             for path in store.paths([part.part]):
                 staged.write(pq.read_table(path))
             staged.wait_for_room()
-            staged.publish(Origin(self.view.oid, str(part.end)))
+            staged.publish(Origin(self.writer, str(part.end)))
 
 
 def unpublished(parts: Sequence[LatePart], late: Sequence[LateRows]) -> tuple[LatePart, ...]:

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from millpond.plan.panes import partitioned_by
+from millpond.plan.panes import bound_type, partitioned_by
 from millpond.plan.pipelines import Grouping
-from millpond.relation import Column, Relation
+from millpond.relation import TID, Column, Relation
+from millpond.run.axis import as_places
 from millpond.run.repeated_query import RepeatedQuery
-from millpond.run.sessions import Key, Session, key_columns
+from millpond.run.session_rows import Arrivals, Places, arrivals_of
+from millpond.run.sessions import Keeps, Key, Session, Sessions, key_columns
 from millpond.spark.runner import StateInput
 from millpond.stream_window import SessionWindow
-from millpond.types import BIGINT, TIMESTAMP, SqlType
+from millpond.types import BIGINT, SqlType
 
 SESSION = "session"
 """The column with the number of a session."""
@@ -42,6 +44,21 @@ class SessionList:
         """What sessions are partitioned by."""
         return partitioned_by(self.stream, self.window)
 
+    def no_sessions(self, delay_us: int, keeps: Keeps, end: int) -> Sessions:
+        """The sessions before any row of a stream, which is read from the tuple `end` on."""
+        # The tid to come is the place up to which a stream is complete.
+        return Sessions(self.window.size, -1 if self.window.column == TID.name else delay_us, keeps, end)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of a stream that tell its sessions."""
+        return list(dict.fromkeys([*(column.name for column in self.by), self.window.column]))
+
+    def arrivals(self, rows: pa.Table) -> tuple[Arrivals, Places]:
+        """Those of some rows that have a place, and their numbers."""
+        keys = [rows.column(column.name) for column in self.by]
+        return arrivals_of(as_places(rows.column(self.window.column)), keys)
+
     def input(self, repeated: RepeatedQuery, sessions: Sequence[tuple[Key, Session]], first: int = 0) -> StateInput:
         """The sessions, numbered from the first on."""
         schema = ", ".join(f"{name} {kind.spark}" for name, kind in self._types().items())
@@ -63,11 +80,7 @@ class SessionList:
 
     @property
     def _bound_type(self) -> SqlType:
-        if self.window.by_rows:
-            return BIGINT
-        axis = self.stream.column(self.window.column)
-        assert axis is not None
-        return TIMESTAMP if axis.type.name == "date" else axis.type
+        return bound_type(self.stream, self.window)
 
     def _table(self, sessions: Sequence[tuple[Key, Session]], first: int) -> pa.Table:
         gap = self.window.size

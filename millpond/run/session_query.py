@@ -3,7 +3,7 @@ pipeline, for all sessions at once where Spark can do that, or for one after the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -11,25 +11,21 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from millpond.plan.each_session import SESSION_ALIAS, all_at_once
+from millpond.plan.each_session import all_at_once
 from millpond.plan.pipelines import Grouping, SplitPlan
 from millpond.plan.shared import Member
+from millpond.run.each_upper import Constant, EachUpper
 from millpond.run.merge import KeptParts, Merge, Texts
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.session_list import SESSION, SessionList
 from millpond.run.sessions import Key, Session
 from millpond.run.statics import Statics
-from millpond.spark.runner import Input, QueryInput, Runner, StateInput, changeable, quote
+from millpond.spark.runner import Input, QueryInput, Runner, StateInput, changeable
 from millpond.sql.constants import bound_key
 from millpond.sql.stream_windows import BOUNDS
 from millpond.state.parts import PartStore
 from millpond.stream import Chunk
 from millpond.values.arrays import pc
-
-Constant = Callable[[str], datetime | date | str | int | None]
-
-_ALL = "_of_all"
-"""What follows the name of a state with the rows of all sessions."""
 
 
 @dataclass(frozen=True)
@@ -112,19 +108,11 @@ class SessionQuery:
         states: Mapping[str, pa.Table],
     ) -> pa.Table:
         assert self._at_once is not None
-        names = self._names
-        inputs = self._inputs(live)
-        session, own = quote(SESSION_ALIAS), []
-        for grouping in self._plan.groupings:
-            name = names[grouping.key]
-            # Spark finds new files in folders only outside of the lateral query: so it reads them as a query.
-            files = {f"{name}_files": self._state(grouping, states[grouping.name])}
-            inputs[name + _ALL] = QueryInput(f"SELECT * FROM {name}_files", files)
-            columns = ", ".join(column.name for column in grouping.columns)
-            own.append(f"{name} AS (SELECT {columns} FROM {name}{_ALL} WHERE {SESSION} = {session}.{SESSION})")
-        inputs[self._list.name] = self._list.input(self._upper, numbered.sessions, numbered.first)
-        upper = f"WITH {', '.join(own)} SELECT * FROM ({self._at_once.to_spark(names, constant)})"
-        text = f"SELECT {session}.{SESSION}, r.* FROM {self._list.name} AS {session}, LATERAL ({upper}) AS r"
+        upper = EachUpper(self._plan.groupings, self._at_once, self._names, SESSION)
+        read = {one.name: self._read_state(one, states[one.name]) for one in self._plan.groupings}
+        text, inputs = upper.query(self._list.name, read, constant)
+        listed = self._list.input(self._upper, numbered.sessions, numbered.first)
+        inputs |= {**self._inputs(live), self._list.name: listed}
         return self._upper.frame(runner, text, inputs, tag).collect()
 
     def _alone(
@@ -159,6 +147,11 @@ class SessionQuery:
         """What the upper pipeline reads besides states."""
         given = {**self._statics.pinned, **live}
         return {name: changeable(given[key]) for key, name in self._names.items() if key in given}
+
+    def _read_state(self, grouping: Grouping, rows: pa.Table) -> QueryInput:
+        """A state as a query: Spark finds new files in folders only outside of the lateral one."""
+        files = f"{self._names[grouping.key]}_files"
+        return QueryInput(f"SELECT * FROM {files}", {files: self._state(grouping, rows)})
 
     def _state(self, grouping: Grouping, rows: pa.Table) -> StateInput:
         schema = ", ".join([f"{SESSION} BIGINT", *(f"{column.name} {column.type}" for column in grouping.columns)])

@@ -13,18 +13,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from millpond.plan.pipelines import Grouping
-from millpond.relation import TID
-from millpond.run.axis import places_of
 from millpond.run.late_rows import FoundLate
 from millpond.run.pane_state import PARTS_MAX, PaneState
 from millpond.run.session_list import FIRST_PANE, SessionList
-from millpond.run.sessions import Keeps, Sessions, arrivals_of
+from millpond.run.sessions import Keeps, Sessions
 from millpond.run.statics import Statics
 from millpond.spark.runner import Runner, StateInput
 from millpond.state.pane_tree import PaneTree
 from millpond.state.records import LatePart, SavedSessions, StateRecord
 from millpond.stream import Chunk
-from millpond.stream_window import FOREVER
 
 
 @dataclass
@@ -44,12 +41,11 @@ class SessionState(PaneState):
         """Take up the sessions that are on disk."""
         self.listed = SessionList.of(grouping, f"sessions_{self.oid}")
         oid, saved = self.listed.stream.oid, self.record.sessions
-        # The tid to come is the place up to which a stream is complete.
-        delay = -1 if self.listed.window.column == TID.name else self.axes[oid].delay_us
-        high = -FOREVER if saved is None else saved.high
-        self.sessions = Sessions(self.listed.window.size, delay, keeps, self.record.offsets[oid], high)
-        for path in [] if saved is None else self.parts.paths([saved.part]):
-            self.sessions.load(pq.read_table(path))
+        self.sessions = self.listed.no_sessions(self.axes[oid].delay_us, keeps, self.record.offsets[oid])
+        if saved is not None:
+            self.sessions.high = saved.high
+            for path in self.parts.paths([saved.part]):
+                self.sessions.load(pq.read_table(path))
 
     def accepts(self, grouping: Grouping, statics: Statics) -> bool:  # noqa: ARG002
         """What is kept, and which rows are late, depends on what a view retains: each has a state of its own."""
@@ -71,8 +67,7 @@ class SessionState(PaneState):
 
     def _take(self, sessions: Sessions, chunk: Chunk) -> FoundLate:
         """Put the rows of a chunk into sessions; those that are late."""
-        keys = chunk.read([column.name for column in self._list.by]).columns
-        arrivals, known = arrivals_of(places_of(chunk, self._list.window.column), keys)
+        arrivals, known = self._list.arrivals(chunk.read(self._list.columns))
         late = np.array(sessions.take(arrivals, chunk.end), np.int64).reshape(-1, 2)
         found = FoundLate(known[late[:, 0]], late[:, 1])
         self.late_rows += int((found.numbers + chunk.first >= self._counted_to).sum())

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 
@@ -21,7 +22,7 @@ from millpond.run.session_query import Numbered, SessionQuery
 from millpond.run.session_state import SessionState
 from millpond.run.sessions import Key, Session, Sessions
 from millpond.run.view import Answer, ContinuousView, Seen
-from millpond.run.windowed_view import WindowCosts
+from millpond.run.window_costs import WindowCosts
 from millpond.spark.runner import Input, Runner
 from millpond.state.pane_tree import together
 from millpond.stream_window import SessionWindow
@@ -32,12 +33,20 @@ Shown = tuple[Key, Session]
 
 
 @dataclass(frozen=True)
+class _ShownAt:
+    """The sessions that are shown when the stream is complete up to a position."""
+
+    sessions: list[Shown]
+    position: int | None = field(compare=False)
+
+
+@dataclass(frozen=True)
 class _Look:
     """What a read found: up to where the stream is, the sessions to show, and those of them to evaluate."""
 
     ends: Mapping[int, int]
     seen: Seen
-    shown: list[Shown]
+    shown: _ShownAt
     stale: list[Shown]
     kept: Mapping[str, pa.Table | None]
 
@@ -85,10 +94,17 @@ class SessionView(ContinuousView):
         with state.lock:
             end = int(axis.stream.stats().end_tid)
             axis.advance(end)
-            return self._shown(state.seen(end), axis.position())
+            return self.shown_of(state.seen(end), axis.position())
 
-    def _shown(self, sessions: Sessions, position: int | None) -> list[Shown]:
+    def shown_of(self, sessions: Sessions, position: int | None) -> list[Shown]:
+        """Those of some sessions that the view shows when the stream is complete up to a position."""
         return [] if position is None else list(sessions.shown(position, early=self.early))
+
+    @staticmethod
+    def position_of(answer: Answer) -> int | None:
+        """Up to where the stream was complete for an answer."""
+        _, shown, _ = cast("tuple[object, _ShownAt, object]", answer.token)
+        return shown.position
 
     def _any_state(self) -> SessionState:
         """All states of the view know the same sessions."""
@@ -108,7 +124,7 @@ class SessionView(ContinuousView):
                     self.window,
                     state.sessions.count,
                     state.tree.rows,
-                    state.tree.bytes,
+                    state.tree.bytes + state.sessions.bytes,
                     axis.position(),
                     state.late_rows,
                     runs,
@@ -132,7 +148,7 @@ class SessionView(ContinuousView):
                 self._evaluate(runner, tag, live, look, token)
                 for oid, offset in look.seen.much_read_along():
                     self.ask_for_tick(oid, offset)
-            tables = self._results.of(look.shown)
+            tables = self._results.of(look.shown.sessions)
             rows = tables[0].drop_columns([SESSION]) if tables else self._no_rows()
             self._answer = Answer((look.ends, look.shown, token), rows, time.time(), look.ends)
             return self._answer
@@ -145,11 +161,12 @@ class SessionView(ContinuousView):
             ends, seen = self._hold(held)
             ((oid, axis),) = self._any_state().axes.items()
             axis.advance(ends[oid])
-            shown = self._shown(self._any_state().seen(ends[oid]), axis.position())
+            position = axis.position()
+            shown = self.shown_of(self._any_state().seen(ends[oid]), position)
             if token != self._results.token or self.plan.reads_clock:
                 self._results = _Results(token)
             stale = [one for one in shown if one not in self._results.numbers]
-            return _Look(ends, seen, shown, stale, self._kept(stale))
+            return _Look(ends, seen, _ShownAt(shown, position), stale, self._kept(stale))
 
     def _kept(self, stale: Sequence[Shown]) -> dict[str, pa.Table | None]:
         """What the states have of the time in which sessions are, and perhaps of others."""
@@ -167,13 +184,9 @@ class SessionView(ContinuousView):
         started = time.perf_counter()
         numbered = Numbered(look.stale, self._evaluated, look.kept, look.seen.chunks)
         rows = self._query.run(runner, tag, live, self._constant, numbered)
-        known = {one: self._results.numbers[one] for one in look.shown if one in self._results.numbers}
+        known = {one: self._results.numbers[one] for one in look.shown.sessions if one in self._results.numbers}
         new = {one: self._evaluated + place for place, one in enumerate(look.stale)}
         tables = [*self._results.of(known), rows]
         self._results = _Results(token, {**known, **new}, pa.concat_tables(tables))
         self._evaluated += len(look.stale)
         self.costs.add(started)
-
-    def _no_rows(self) -> pa.Table:
-        types = [column.type.arrow for column in self.relation.columns]
-        return pa.table({f"c{place}": pa.array([], kind) for place, kind in enumerate(types)})

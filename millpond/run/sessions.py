@@ -9,24 +9,19 @@ row of its key that arrives there is late. So no pane has rows of a session toge
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from millpond.run.session_rows import Arrivals, GrowingSessions, Key, Mask, Places
 from millpond.stream_window import FOREVER
-from millpond.values.arrays import Column, pc
+from millpond.values.arrays import Column
 
-Key = tuple[Any, ...]
-"""Values of the columns that sessions are partitioned by."""
-
-Places = npt.NDArray[np.int64]
-
-_FEW_ROWS = 8
-"""So many rows are taken one by one sooner than sorted."""
+__all__ = ["Keeps", "Key", "Session", "Sessions", "key_columns"]
 
 
 class Session(NamedTuple):
@@ -46,6 +41,9 @@ class KeySessions(NamedTuple):
 
 
 NO_SESSIONS = KeySessions()
+
+_KEY_BYTES, _SESSION_BYTES = 300, 110
+"""What a key with its values and a session take in memory."""
 
 
 @dataclass(frozen=True)
@@ -69,19 +67,9 @@ class Keeps:
         >>> Keeps(retain=2).outlived([10, 20, 30, 40], 35), Keeps(None, max_age=10).outlived([10, 20, 30, 40], 35)
         (1, 2)
         """
-        complete = sum(end <= position for end in ends)
-        by_number = 0 if self.retain is None else complete - self.retain
-        by_age = 0 if self.max_age is None else sum(end <= position - self.max_age for end in ends)
+        by_number = 0 if self.retain is None else bisect_right(ends, position) - self.retain
+        by_age = 0 if self.max_age is None else bisect_right(ends, position - self.max_age)
         return max(0, by_number, by_age)
-
-
-@dataclass(frozen=True)
-class Arrivals:
-    """Rows of a stream in their order: where they are, and which of some keys they have."""
-
-    places: Places
-    codes: npt.NDArray[np.int64]
-    keys: Sequence[Key]
 
 
 @dataclass
@@ -110,6 +98,11 @@ class Sessions:
         return sum(len(one.sessions) for one in self.by_key.values())
 
     @property
+    def bytes(self) -> int:
+        """About what it takes in memory."""
+        return _KEY_BYTES * len(self.by_key) + _SESSION_BYTES * self.count
+
+    @property
     def first_pane(self) -> int:
         """The first pane that some session has."""
         firsts = (one.sessions[0].first for one in self.by_key.values() if one.sessions)
@@ -121,52 +114,60 @@ class Sessions:
         """Put the rows up to the tuple `end` into their sessions; which of them, by number, come too late for any, and
         up to where the stream was complete then.
 
-        Only a row behind what is complete can be late or meet a session that may have been forgotten, so that all
+        Only a row behind what is complete can be late or meet a session that may have been forgotten, so that most
         others are taken together.
         """
         places = arrivals.places
         complete = np.maximum.accumulate(np.r_[self.high, places])[:-1] - self.delay
-        late: list[tuple[int, int]] = []
-        taken = 0
-        for at in np.flatnonzero(places < complete).tolist():
-            self._take_in_time(arrivals, taken, at)
-            if self._is_late(arrivals.keys[arrivals.codes[at]], int(places[at]), int(complete[at])):
-                late.append((at, int(complete[at])))
-            taken = at + 1
-        self._take_in_time(arrivals, taken, len(places))
+        behind = places < complete
+        late = behind & self._is_past(arrivals, behind)
+        before, between, after = arrivals.around(behind & ~late)
+        self._take_runs(arrivals, before & ~late)
+        if between.any():
+            late[self._take_in_turn(arrivals, between & ~late, complete)] = True
+            self._take_runs(arrivals, after & ~late)
         self.high = max(self.high, int(places.max(initial=-FOREVER)))
         self.end = end
-        return late
+        return [(number, int(complete[number])) for number in np.flatnonzero(late).tolist()]
 
-    def _take_in_time(self, arrivals: Arrivals, first: int, end: int) -> None:
-        places, codes = arrivals.places[first:end], arrivals.codes[first:end]
-        for code, lowest, highest, rows in _runs(places, codes, self.gap):
-            self._put(arrivals.keys[code], Session(lowest, highest, rows))
+    def _is_past(self, arrivals: Arrivals, behind: Mask) -> Mask:
+        """Which of the rows that are behind are in panes of the past."""
+        if not behind.any():
+            return behind
+        lines = np.array([self.by_key.get(key, NO_SESSIONS).line for key in arrivals.keys], np.int64)
+        past: Mask = arrivals.places // self.gap < lines[arrivals.codes]
+        return past
 
-    def _is_late(self, key: Key, place: int, complete_to: int) -> bool:
-        """Whether no session that is to be seen takes a row, which arrived when the stream was complete up to there."""
-        self._settle(key, complete_to)
-        if place // self.gap >= self.by_key.get(key, NO_SESSIONS).line:
-            self._put(key, Session(place, place, 1))
-            self._settle(key, complete_to)
-        return place // self.gap < self.by_key[key].line
+    def _take_runs(self, arrivals: Arrivals, chosen: Mask) -> None:
+        """Put chosen rows in that are not late."""
+        for key, first, last, rows in arrivals.runs(chosen, self.gap):
+            sessions, line = self.by_key.get(key, NO_SESSIONS)
+            if not sessions or first - sessions[-1].last >= self.gap:
+                self.by_key[key] = KeySessions((*sessions, Session(first, last, rows)), line)
+            else:
+                growing = self._growing(key)
+                growing.put(first, last, rows)
+                self._keep(key, growing)
 
-    def _put(self, key: Key, new: Session) -> None:
-        """Add rows that are of one session: it joins those that it touches together."""
+    def _take_in_turn(self, arrivals: Arrivals, chosen: Mask, complete: Places) -> Places:
+        """Put chosen rows in, those of each key one after the other; the numbers of those that come too late."""
+        numbers, keys = arrivals.by_key(chosen)
+        places, complete_to = arrivals.places[numbers].tolist(), complete[numbers].tolist()
+        late: list[int] = []
+        for key, start, end in keys:
+            growing = self._growing(key)
+            late += [start + found for found in growing.take(places[start:end], complete_to[start:end])]
+            self._keep(key, growing)
+        return numbers[late]
+
+    def _growing(self, key: Key) -> GrowingSessions:
         sessions, line = self.by_key.get(key, NO_SESSIONS)
-        if not sessions or new.first - sessions[-1].last >= self.gap:
-            self.by_key[key] = KeySessions((*sessions, new), line)
-            return
-        at = len(sessions)
-        while at and sessions[at - 1].last > new.first - self.gap:
-            at -= 1
-        until = at
-        while until < len(sessions) and sessions[until].first < new.last + self.gap:
-            until += 1
-        met = (*sessions[at:until], new)
-        first, last = min(one.first for one in met), max(one.last for one in met)
-        joined = Session(first, last, sum(one.rows for one in met))
-        self.by_key[key] = KeySessions((*sessions[:at], joined, *sessions[until:]), line)
+        firsts, lasts, counts = ([one[part] for one in sessions] for part in range(3))
+        return GrowingSessions(self.gap, self.keeps.outlived, firsts, lasts, counts, line)
+
+    def _keep(self, key: Key, growing: GrowingSessions) -> None:
+        sessions = map(Session, growing.firsts, growing.lasts, growing.counts)
+        self.by_key[key] = KeySessions(tuple(sessions), growing.line)
 
     # -- forgetting --------------------------------------------------------------------------------------------------
 
@@ -180,11 +181,10 @@ class Sessions:
                 del self.by_key[key]
 
     def _settle(self, key: Key, complete_to: int) -> None:
-        own = self.by_key.get(key, NO_SESSIONS)
-        gone = self.keeps.outlived([one.last + self.gap for one in own.sessions], complete_to)
-        if gone:
-            line = own.sessions[gone - 1].last // self.gap + 1
-            self.by_key[key] = KeySessions(own.sessions[gone:], max(own.line, line))
+        if self.keeps.outlived([one.last + self.gap for one in self.by_key[key].sessions], complete_to):
+            growing = self._growing(key)
+            growing.settle(complete_to)
+            self._keep(key, growing)
 
     # -- showing -----------------------------------------------------------------------------------------------------
 
@@ -223,32 +223,3 @@ class Sessions:
 def key_columns(keys: Sequence[Key], kinds: Sequence[pa.DataType]) -> dict[str, Column]:
     """Keys as columns."""
     return {f"key{place}": pa.array([key[place] for key in keys], kind) for place, kind in enumerate(kinds)}
-
-
-def arrivals_of(places: Column, keys: Sequence[Column]) -> tuple[Arrivals, npt.NDArray[np.int64]]:
-    """Rows that have a place, and their numbers among all of them."""
-    known = pc.is_valid(places).to_numpy().nonzero()[0]
-    codes = np.zeros(len(known), np.int64)
-    own = [column.take(pa.array(known)) for column in keys]
-    for column in own:
-        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
-        together = codes * len(encoded.dictionary) + encoded.indices.to_numpy()
-        codes = np.unique(together, return_inverse=True)[1].astype(np.int64)
-    examples = pa.array(np.unique(codes, return_index=True)[1].astype(np.int64))
-    values = [column.take(examples).to_pylist() for column in own]
-    return Arrivals(places.drop_null().to_numpy(), codes, list(zip(*values, strict=True)) or [()]), known
-
-
-def _runs(places: Places, codes: npt.NDArray[np.int64], gap: int) -> Iterator[tuple[int, int, int, int]]:
-    """Rows of a key that follow each other within the gap: the key's code, the first and last place, and how many."""
-    if len(places) <= _FEW_ROWS:
-        for code, place in zip(codes.tolist(), places.tolist(), strict=True):
-            yield code, place, place, 1
-        return
-    order = np.lexsort((places, codes))
-    places, codes = places[order], codes[order]
-    begins = np.r_[True, (codes[1:] != codes[:-1]) | (np.diff(places) >= gap)]
-    starts = np.flatnonzero(begins)
-    ends = np.r_[starts[1:], len(places)]
-    found = (codes[starts], places[starts], places[ends - 1], ends - starts)
-    yield from zip(*(column.tolist() for column in found), strict=True)

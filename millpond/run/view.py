@@ -207,6 +207,10 @@ class ContinuousView:
         chunks = seen.chunks[name]
         return Merge(runner.buckets, self.texts, self.repeated, member.grouping, kept, chunks, self.statics).query()
 
+    def _no_rows(self) -> pa.Table:
+        types = [column.type.arrow for column in self.relation.columns]
+        return pa.table({f"c{place}": pa.array([], kind) for place, kind in enumerate(types)})
+
     # -- the answer as a file ------------------------------------------------------------------------------
 
     def file_of(self, answer: Answer, directory: Path) -> tuple[Path, Callable[[], None]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from millpond.bell import Bell
 from millpond.catalog import Catalog
 from millpond.config import Settings
-from millpond.errors import InternalError, MillpondError, SqlState
+from millpond.errors import InternalError, MillpondError
 from millpond.plan.pipelines import Grouping
 from millpond.plan.shared import Member, MemberId, SharedGrouping
 from millpond.relation import Relation
@@ -74,7 +74,7 @@ class ViewStore:
         self._maintainers: dict[int, Maintainer] = {}
         self._asked: dict[int, int] = {}
         self.moments = Bell()
-        self.late = LateKeeper(streams)
+        self.late = LateKeeper(streams, directory, self._late_published)
         self._shown: dict[int, Sequence[object]] = {}
         self._wake = threading.Event()
         self._closing = threading.Event()
@@ -111,7 +111,7 @@ class ViewStore:
         unused = set(records) - set(self._states)
         self._catalog.commit_kept(dict.fromkeys(unused))
         for path in self._directory.iterdir() if self._directory.exists() else ():
-            if not path.name.isdigit() or int(path.name) not in self._states:
+            if not path.name.isdigit() or int(path.name) not in self._states.keys() | self.late.left:
                 shutil.rmtree(path)
         if self._states:
             self._start()
@@ -189,12 +189,14 @@ class ViewStore:
         """Take up a view. One that was set aside stays aside, and so does one that was overrun."""
         made = replace(made, plan=with_panes(made.plan, record.panes))
         if record.failure is not None:
-            self._add(made, record, {}, {}, _error(record.failure))
+            view = self._add(made, record, {}, {}, record.failure.error)
+            # What was late of a stream that is gone need not be told.
+            self.late.keep_left(view, {} if any(map(self._forgets, made.streams.values())) else made.late)
             return
         try:
             states = {name: self._reopened(link.state, records, made, name) for name, link in record.links.items()}
         except MillpondError as overrun:
-            self._add(made, replace(record, failure=_failure(overrun)), {}, {}, overrun)
+            self._add(made, replace(record, failure=Failure.of(overrun)), {}, {}, overrun)
             return
         starts = {oid: None if self._forgets(stream) else record.starts[oid] for oid, stream in made.streams.items()}
         begins = {oid: start or 0 for oid, start in record.starts.items()}
@@ -332,14 +334,21 @@ class ViewStore:
         self.late.forget(oid)
         view.forget()
 
-    def _leave(self, view: ContinuousView) -> None:
-        """Take a view out of its states; those that nobody else uses are removed."""
+    def rename(self, oid: int, name: str) -> None:
+        """A view has another name."""
+        with self._lock:
+            view = self._views.get(oid)
+        if view is not None:
+            view.relation = replace(view.relation, name=name)
+
+    def _leave(self, view: ContinuousView, changed: Mapping[int, ViewRecord] | None = None) -> None:
+        """Take a view out of its states; those that nobody else uses are removed, together with changes of views."""
         unused = [state for name, state in view.states.items() if state.leave(view.member_id(name))]
+        self._catalog.commit_kept({state.oid: None for state in unused}, changed)
         for state in unused:
             state.close()
             with self._lock:
                 self._states.pop(state.oid, None)
-        self._catalog.commit_kept({state.oid: None for state in unused})
 
     def _set_aside(self, member_id: MemberId, error: MillpondError) -> None:
         """Keep a view that fails no longer. Its error is what its readers get, also after a restart."""
@@ -347,9 +356,17 @@ class ViewStore:
             view = self._views.get(member_id[0])
         if view is not None and view.error is None:
             view.error = error
-            view.record = replace(view.record, failure=_failure(error))
-            self._leave(view)
-            self._catalog.commit_kept({}, {view.relation.oid: view.record})
+            view.record = replace(view.record, failure=Failure.of(error), late=self.late.saved(view))
+            self._leave(view, {view.relation.oid: view.record})
+            self.late.keep_left(view, {})
+
+    def _late_published(self, oid: int) -> None:
+        """Nothing is left of the late rows of a view that was set aside."""
+        with self._lock:
+            view = self._views.get(oid)
+        if view is not None:
+            view.record = replace(view.record, late=())
+            self._catalog.commit_kept({}, {oid: view.record})
 
     # -- the background ------------------------------------------------------------------------------------
 
@@ -430,11 +447,3 @@ def _attempt(action: Callable[[], None], what: str) -> None:
         action()
     except Exception:
         logger.exception("%s failed", what)
-
-
-def _failure(error: MillpondError) -> Failure:
-    return Failure(error.sqlstate.value, error.message, error.detail, error.hint)
-
-
-def _error(failure: Failure) -> MillpondError:
-    return MillpondError(SqlState(failure.sqlstate), failure.message, detail=failure.detail, hint=failure.hint)

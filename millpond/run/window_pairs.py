@@ -44,6 +44,16 @@ class PairLook:
             return [(left.partners_of(right), right.partners_of(left))]
         return [(left.new_rows, right.all_rows), (left.old_rows, right.new_rows)]
 
+    def lasting(self, oldest: int) -> list[Joinable]:
+        """What to join, with the frames from the `oldest` on that each row is in."""
+        left, right = (one.rows for one in self.sides)
+        return [(left.with_lives(one, oldest), right.with_lives(other, oldest)) for one, other in self.joinable()]
+
+    def and_untaken(self, chunks: Mapping[str, Mapping[int, Chunk]]) -> PairLook:
+        """With the rows of chunks, by the names of groupings, that no tick has taken."""
+        left, right = (one.and_untaken(chunks[one.rows.side.grouping.name].values()) for one in self.sides)
+        return PairLook(self.kept, (left, right))
+
 
 class WindowPairs:
     """The pairs of one view. Who feeds it holds the lock of the state that the rows are in."""
@@ -84,22 +94,33 @@ class WindowPairs:
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
-    def look(self, frame: int, spans: Mapping[str, Span]) -> PairLook:
-        """What there is of a frame, whose windows have the panes of these spans."""
+    def look(self, frames: range, spans: Mapping[str, Span]) -> PairLook:
+        """What there is of some frames, whose windows have the panes of these spans."""
         with self._lock:
             left, right = (SideLook.within(rows, spans[rows.side.grouping.name]) for rows in self._rows)
             tables = list(self._tables)
-        alive = (pc.field(APPEARS) <= frame) & (pc.field(EXPIRES) >= frame)
+        alive = (pc.field(APPEARS) <= frames[-1]) & (pc.field(EXPIRES) >= frames[0])
         return PairLook([table.filter(alive) for table in tables], (left, right))
 
     def query(
         self, look: PairLook, chunks: Mapping[str, Mapping[int, Chunk]], texts: Texts, repeated: RepeatedQuery
     ) -> QueryInput:
-        """The merged state of a frame, with rows of chunks that no tick has taken."""
-        left, right = (one.and_untaken(chunks[one.rows.side.grouping.name].values()) for one in look.sides)
-        found = PairLook(look.kept, (left, right)).joinable()
+        """The merged state of one frame, with rows of chunks that no tick has taken."""
+        found = look.and_untaken(chunks).joinable()
         joinable = [(one.drop_columns([PANE]), other.drop_columns([PANE])) for one, other in found]
         return self._merged(self._pairs.state, self._pairs.joined_text, joinable, look.kept, texts, repeated)
+
+    def lasting_query(
+        self,
+        look: PairLook,
+        chunks: Mapping[str, Mapping[int, Chunk]],
+        oldest: int,
+        texts: Texts,
+        repeated: RepeatedQuery,
+    ) -> QueryInput:
+        """The merged state of several frames from the `oldest` on, with the lives of pairs as its last keys."""
+        joinable = look.and_untaken(chunks).lasting(oldest)
+        return self._merged(self._pairs.kept, self._pairs.lasting_text, joinable, look.kept, texts, repeated)
 
     def _merged(
         self,
@@ -165,8 +186,7 @@ class WindowPairs:
         kept = [_alive(table, oldest) for table in look.kept]
         new = sum(rows.num_rows for side in look.sides for rows in side.new)
         merged = merged_with([table.num_rows for table in kept], new)
-        left, right = (one.rows for one in look.sides)
-        joinable = [(left.with_lives(one, oldest), right.with_lives(other, oldest)) for one, other in look.joinable()]
+        joinable = look.lasting(oldest)
         taken, texts, repeated = kept[len(kept) - merged :], self._texts, self._repeated
         query = self._merged(self._pairs.kept, self._pairs.lasting_text, joinable, taken, texts, repeated)
         return [*kept[: len(kept) - merged], repeated.frame(runner, query.text, query.inputs, self._tag).collect()]

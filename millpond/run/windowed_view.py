@@ -7,7 +7,7 @@ one Spark job. What was computed of a window is kept until rows arrive that belo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -25,6 +25,7 @@ from millpond.plan.pipelines import Grouping
 from millpond.run.adaptive_chunks import AdaptiveChunks
 from millpond.run.axis import Places
 from millpond.run.frames import Frame, Reach, Shows, driver_of, frames, go_by_number, reach_of
+from millpond.run.frames_query import FRAMES_MAX, FramesQuery
 from millpond.run.lifetimes import Lifetime
 from millpond.run.measured_mode import MeasuredMode
 from millpond.run.merge import KeptParts, Merge
@@ -32,7 +33,9 @@ from millpond.run.paired_rows import PairedRows
 from millpond.run.pane_state import Need, PaneState
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.view import Answer, ContinuousView, Seen
-from millpond.run.window_pairs import PairLook, WindowPairs
+from millpond.run.window_costs import WindowCosts
+from millpond.run.window_look import Look, Panes, Wanted
+from millpond.run.window_pairs import WindowPairs
 from millpond.spark.runner import Input, QueryInput, Runner
 from millpond.sql.constants import bound_key
 from millpond.sql.stream_windows import BOUNDS
@@ -45,25 +48,11 @@ from millpond.stream_window import AsOfNow, CalendarWindow, StreamWindow
 SLIDES_KEPT = 256
 """Slides that whoever follows a view may be behind; it gets the newest then."""
 
-RESULTS_KEPT = 16
-"""Results of slides before those that are shown, which a view that is followed and read may ask for in turn."""
+RESULTS_KEPT = 2 * FRAMES_MAX
+"""Results of slides that are not shown now, which a view that is followed and read may ask for in turn."""
 
-
-@dataclass(frozen=True)
-class WindowCosts:
-    """A window of a view, for `millpond_windows`: what is kept in how many panes, and what evaluations take."""
-
-    stream: str
-    window: StreamWindow
-    panes: int
-    rows: int
-    bytes: int
-    position: int | None
-    late_rows: int
-    evaluations: int
-    response_ms: float | None
-    chunks: int
-    mode: str
+_OF_DATA = ("21", "22")
+"""Classes of errors that lie in the rows of a window."""
 
 
 @dataclass(frozen=True)
@@ -73,35 +62,6 @@ class _Result:
     ends: Mapping[int, int]
     token: object
     rows: pa.Table
-
-
-@dataclass(frozen=True)
-class _Panes:
-    """The panes of a window: what is kept of them, and chunks that no tick has taken, which may have rows outside of
-    the panes that `clip` names."""
-
-    rows: pa.Table | None
-    chunks: Mapping[int, Chunk]
-    clip: tuple[int, int] | None
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """A frame to evaluate: its panes and, where they are kept, the pairs of rows of its windows."""
-
-    frame: Frame
-    panes: Mapping[str, _Panes]
-    pairs: PairLook | None
-
-
-@dataclass(frozen=True)
-class _Look:
-    """What a read found: up to where the streams are, the frames to show, and those of them to evaluate."""
-
-    ends: Mapping[int, int]
-    seen: Seen
-    shown: list[Frame]
-    wanted: Sequence[_Wanted]
 
 
 @dataclass
@@ -125,6 +85,7 @@ class WindowedView(ContinuousView):
         self._driver = driver_of(sliding) if sliding else None
         self._store = PartStore(self.scratch / f"windows-{self.relation.oid}", durable=False)
         self.pairs = self._open_pairs()
+        self._frames_query = FramesQuery.of(self.plan, self.statics, self.members, self.texts.name(), self.scratch)
         for name, state in self._pane_states().items():
             state.needs[self.member_id(name)] = partial(self._need, name)
             state.wishes[self.member_id(name)] = lambda: self.chunks.rows_per_chunk
@@ -157,6 +118,11 @@ class WindowedView(ContinuousView):
         return self.plan.windows
 
     @property
+    def slides(self) -> bool:
+        """Whether it shows one complete window after the other, and nothing that changes in between."""
+        return self._driver is not None and not self.shows.early
+
+    @property
     def slides_kept(self) -> int:
         """How many slides before those that are shown can still be computed, for those who follow each of them."""
         return SLIDES_KEPT if self.followers else 0
@@ -181,8 +147,8 @@ class WindowedView(ContinuousView):
         """The slide that comes after one, or is the first of all; None if there is none. Those that are forgotten are
         left out."""
         self._advance()
-        kept = self._frames(Shows(self.slides_kept or 1))
-        if self._driver is None or self.shows.early or not kept:
+        kept = self._frames(Shows(self.slides_kept or 1)) if self.slides else []
+        if self._driver is None or not kept:
             return None
         oldest, newest = kept[0][self._driver], kept[-1][self._driver]
         following = oldest if slide is None else max(oldest, slide + 1)
@@ -275,22 +241,19 @@ class WindowedView(ContinuousView):
             if self.error is not None:
                 raise self.error
             began = time.perf_counter() if asked_at is None else asked_at
-            with ExitStack() as held:
-                look = self._look(held, token, up_to)
-                last = self._answer
-                if last is not None and last.token == (look.ends, look.shown, token) and not look.wanted:
-                    return last
-                for one in look.wanted:
-                    started = time.perf_counter()
-                    rows = self._evaluated(runner, tag, live, look.seen, one, held)
-                    self._results[_key(one.frame)] = _Result(look.ends, token, rows)
-                    self.costs.add(started)
+            try:
+                look = self._evaluated_look(runner, tag, live, token, up_to, ahead=up_to is not None)
+            except MillpondError as error:
+                if up_to is None or not error.sqlstate.startswith(_OF_DATA):
+                    raise
+                # It may be of a slide that comes later, which is not asked for yet.
+                look = self._evaluated_look(runner, tag, live, token, up_to, ahead=False)
+            last = self._answer
+            if last is not None and last.token == (look.ends, look.shown, token) and not look.is_stale:
+                return last
             slid = self._note_slide(look, time.perf_counter() - began)
             self._forget_results(look)
-            tables = [self._results[_key(frame)].rows for frame in look.shown]
-            rows = pa.concat_tables(tables) if tables else self._no_rows()
-            slide = look.shown[-1][self._driver] if look.shown and self._driver and not self.shows.early else None
-            made = Answer((look.ends, look.shown, token), rows, time.time(), look.ends, slide)
+            made = self._made(look, token)
             if up_to is None:
                 self._answer = made
             # What belongs to a slide that is over is taken once and for all, before the next one is.
@@ -299,14 +262,30 @@ class WindowedView(ContinuousView):
                 self.ask_for_tick(oid, offset)
             return made
 
-    def _note_slide(self, look: _Look, response_s: float) -> bool:
+    def _evaluated_look(
+        self, runner: Runner, tag: str, live: Mapping[str, Input], token: object, up_to: int | None, *, ahead: bool
+    ) -> Look:
+        """What a read finds, after all that it has to compute is among the results."""
+        with ExitStack() as held:
+            look = self._look(held, token, up_to, ahead=ahead)
+            for frame, rows in self._evaluate(runner, tag, live, look, held):
+                self._results[_key(frame)] = _Result(look.ends, token, rows)
+        return look
+
+    def _made(self, look: Look, token: object) -> Answer:
+        tables = [self._results[_key(frame)].rows for frame in look.shown]
+        rows = pa.concat_tables(tables) if tables else self._no_rows()
+        slide = look.shown[-1][self._driver] if look.shown and self._driver and self.slides else None
+        return Answer((look.ends, look.shown, token), rows, time.time(), look.ends, slide)
+
+    def _note_slide(self, look: Look, response_s: float) -> bool:
         """Whether there is a new slide; the chunks of one adapt to how long its answer took."""
-        if self._driver is None or not look.shown or not look.wanted:
+        if self._driver is None or not look.shown or not look.is_stale:
             return False
         slide, ends = look.shown[-1][self._driver], sum(look.ends.values())
         if self._slid is not None and slide <= self._slid[0]:
             return False
-        if self._slid is not None:
+        if self._slid is not None and not look.several:
             self.chunks.slid((ends - self._slid[1]) // (slide - self._slid[0]), response_s)
             if self.mode.slid(response_s):
                 self.record = replace(self.record, window_mode=self.mode.mode)
@@ -314,13 +293,13 @@ class WindowedView(ContinuousView):
         self._slid = (slide, ends)
         return True
 
-    def _forget_results(self, look: _Look) -> None:
+    def _forget_results(self, look: Look) -> None:
         """Results that are shown now, or were a few slides ago, are kept."""
         shown = {_key(frame) for frame in look.shown}
         for key in [one for one in self._results if one not in shown][: -RESULTS_KEPT or None]:
             del self._results[key]
 
-    def _look(self, held: ExitStack, token: object, up_to: int | None) -> _Look:
+    def _look(self, held: ExitStack, token: object, up_to: int | None, *, ahead: bool) -> Look:
         """All states at one moment, which windows to show then, and what has to be computed of them."""
         with ExitStack() as locked:
             for state in sorted(self.states.values(), key=lambda one: one.oid):
@@ -329,15 +308,43 @@ class WindowedView(ContinuousView):
             self._advance(ends)
             shown = self.shown(up_to)
             stale = [frame for frame in shown if not self._is_current(frame, ends, token)]
-            wanted = [self._wanted(frame, seen, held) for frame in stale]
-        return _Look(ends, seen, shown, wanted)
+            if stale and ahead and up_to is not None:
+                stale += [frame for frame in self._ahead(up_to) if not self._is_current(frame, ends, token)]
+            query, trees = self._frames_query, {name: state.tree for name, state in self._pane_states().items()}
+            groups = [[one] for one in stale] if query is None else query.groups(stale, trees, seen.chunks)
+            wanted = [self._wanted(one[0], seen, held) for one in groups if len(one) == 1]
+            several = [
+                (one, query.several(one, trees, seen.chunks, self.pairs)) for one in groups if query and len(one) > 1
+            ]
+        return Look(ends, seen, shown, wanted, several)
 
-    def _wanted(self, frame: Frame, seen: Seen, held: ExitStack) -> _Wanted:
+    def _ahead(self, slide: int) -> list[Frame]:
+        """Frames after a slide: whoever follows each of them asks for these soon."""
+        following = self._frames(Shows(FRAMES_MAX), slide + FRAMES_MAX) if self._frames_query and self._driver else []
+        return [frame for frame in following if self._driver and frame[self._driver] > slide]
+
+    def _evaluate(
+        self, runner: Runner, tag: str, live: Mapping[str, Input], look: Look, held: ExitStack
+    ) -> Iterator[tuple[Frame, pa.Table]]:
+        """The results of all frames that a read wants."""
+        for one in look.wanted:
+            started = time.perf_counter()
+            yield one.frame, self._evaluated(runner, tag, live, look.seen, one, held)
+            self.costs.add(started)
+        for group, several in look.several:
+            assert self._frames_query is not None
+            started = time.perf_counter()
+            found = dict(self._frames_query.run(runner, tag, live, self._constant, several, self.pairs))
+            yield from ((frame, found[next(iter(frame.values()))]) for frame in group)
+            self.costs.add(started)
+
+    def _wanted(self, frame: Frame, seen: Seen, held: ExitStack) -> Wanted:
         panes = {name: self._panes(name, frame, seen, held) for name in self.windows}
         if self.pairs is None or self._driver is None:
-            return _Wanted(frame, panes, None)
+            return Wanted(frame, panes, None)
         spans = {name: window.panes(frame[name]) for name, window in self.windows.items()}
-        return _Wanted(frame, panes, self.pairs.look(frame[self._driver], spans))
+        number = frame[self._driver]
+        return Wanted(frame, panes, self.pairs.look(range(number, number + 1), spans))
 
     def _is_current(self, frame: Frame, ends: Mapping[int, int], token: object) -> bool:
         """Whether nothing arrived, since the result of a frame was computed, that it should have."""
@@ -355,12 +362,12 @@ class WindowedView(ContinuousView):
                 return False
         return True
 
-    def _panes(self, name: str, frame: Frame, seen: Seen, held: ExitStack) -> _Panes:
+    def _panes(self, name: str, frame: Frame, seen: Seen, held: ExitStack) -> Panes:
         window, state = self.windows[name], self._pane_states()[name]
         (start, end), (first, last) = window.bounds(frame[name]), window.panes(frame[name])
         held_rows = self._held_rows(state, start, end, held) if self.mode.mode == "reevaluate" else None
         if held_rows is not None:
-            return _Panes(None, held_rows, None)
+            return Panes(None, held_rows, None)
         tables = [] if self.pairs is not None else state.tree.cover(first, last)
         clipped, chunks = isinstance(window, CalendarWindow), {}
         for oid, chunk in seen.chunks[name].items():
@@ -370,7 +377,7 @@ class WindowedView(ContinuousView):
                     chunk = held.enter_context(self.streams[oid].hold(max(chunk.first, start), min(chunk.end, end)))
                 clipped = clipped or not axis.is_within(chunk.first, start, end)
                 chunks[oid] = chunk
-        return _Panes(together(tables) if tables else None, chunks, (first, last) if clipped else None)
+        return Panes(together(tables) if tables else None, chunks, (first, last) if clipped else None)
 
     def _held_rows(self, state: PaneState, start: int, end: int, held: ExitStack) -> Mapping[int, Chunk] | None:
         """The tuples of a window that the view sees, if the streams still hold all of them."""
@@ -386,7 +393,7 @@ class WindowedView(ContinuousView):
         return found
 
     def _evaluated(
-        self, runner: Runner, tag: str, live: Mapping[str, Input], seen: Seen, wanted: _Wanted, held: ExitStack
+        self, runner: Runner, tag: str, live: Mapping[str, Input], seen: Seen, wanted: Wanted, held: ExitStack
     ) -> pa.Table:
         self._set_bounds(wanted.frame)
         if self.pairs is not None and wanted.pairs is not None:
@@ -410,7 +417,7 @@ class WindowedView(ContinuousView):
                 for bound, place in zip(BOUNDS, window.bounds(number), strict=True):
                     self._bounds[bound_key(bound, window.alias)] = window.value(place)
 
-    def _merged_panes(self, runner: Runner, grouping: Grouping, panes: _Panes, held: ExitStack) -> QueryInput:
+    def _merged_panes(self, runner: Runner, grouping: Grouping, panes: Panes, held: ExitStack) -> QueryInput:
         """The panes of a window as the state that the upper pipeline reads: groups of all of them, each once."""
         member = self.members[grouping.name]
         columns = ", ".join(column.name for column in grouping.columns) or "1"
@@ -433,10 +440,6 @@ class WindowedView(ContinuousView):
 
     def _constant(self, name: str) -> datetime | date | str | int | None:
         return self._bounds[name] if name in self._bounds else super()._constant(name)
-
-    def _no_rows(self) -> pa.Table:
-        types = [column.type.arrow for column in self.relation.columns]
-        return pa.table({f"c{place}": pa.array([], kind) for place, kind in enumerate(types)})
 
 
 def _key(frame: Frame) -> tuple[int, ...]:

@@ -87,6 +87,11 @@ class PaneTree:
                 at = bisect_left(self._order, (block[1] + 1) * FANOUT ** block[0])
         return found
 
+    def panes(self, first: int, last: int) -> list[pa.Table]:
+        """Tables of the panes from the first to the last, each by itself."""
+        found = self._order[bisect_left(self._order, first) : bisect_right(self._order, last)]
+        return [piece for pane in found for piece in self._panes[pane]]
+
     def all(self) -> pa.Table | None:
         """Everything, pane by pane; None if there is nothing."""
         pieces = [piece for pane in self._order for piece in self._panes[pane]]

@@ -94,6 +94,11 @@ def _event_limit(stream: Relation, limit: StreamLimit) -> EventLimit:
     return EventLimit(stream.options.get("timestamp", ARRIVAL_TIMESTAMP.name), limit.watermark + late)
 
 
+def own_files(own: Mapping[str, Input], relation: Relation) -> Input | None:
+    """The files that stand for a relation in a query, if it was given any; they are not of its past."""
+    return None if relation.is_past else own.get(relation.name)
+
+
 def _starts_late(execution: Execution) -> bool:
     return execution.settings.text("stream_start") == "latest"
 
@@ -162,7 +167,7 @@ def _split_frame(
     services = execution.services
     with ExitStack() as used:
         read = (*plan.pinned, *plan.live)
-        pinned = {key_of(one): own.get(one.name) or _input(execution, one, used) for one in read}
+        pinned = {key_of(one): own_files(own, one) or input_of(execution, one, used) for one in read}
         statics = Statics(
             {key: changeable(given) for key, given in pinned.items()}, plan.statics, services.runner, services.scratch
         )
@@ -208,10 +213,11 @@ def _require_writer(execution: Execution, stream: Relation) -> None:
 def _given(execution: Execution, bound: BoundQuery, used: ExitStack) -> dict[str, Input]:
     """Everything that a query reads but its streams, as it is now."""
     others = {one.key: one.relation for one in bound.relations if one.relation.kind != "stream"}
-    return {key: changeable(_input(execution, relation, used)) for key, relation in others.items()}
+    return {key: changeable(input_of(execution, relation, used)) for key, relation in others.items()}
 
 
-def _input(execution: Execution, relation: Relation, used: ExitStack) -> Input:
+def input_of(execution: Execution, relation: Relation, used: ExitStack) -> Input:
+    """A relation as it is now, until it is no longer used."""
     held: list[Held] = []
     given = execution.input(relation, held)
     for release in held:

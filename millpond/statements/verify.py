@@ -9,12 +9,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from millpond.errors import not_supported
+from millpond.plan.split import split
 from millpond.plan.window_once import put_ranges, with_ages
 from millpond.privileges.authority import Authority
 from millpond.relation import Relation
 from millpond.result import Result, ResultColumn
 from millpond.run.session_view import SessionView
+from millpond.run.sessions import Keeps
+from millpond.run.sessions_once import SessionsOnce, sessions_in
 from millpond.run.statics import key_of
 from millpond.run.view import Answer, ContinuousView
 from millpond.run.view_plan import streams_of
@@ -24,6 +26,8 @@ from millpond.sql.bind import BoundQuery
 from millpond.sql.statements import VerifyView
 from millpond.statements.continuous import choices_of, held_starts
 from millpond.statements.execution import Execution
+from millpond.statements.session_queries import axis_of, rows_of
+from millpond.statements.stream_queries import input_of
 from millpond.types import BIGINT
 
 VERIFY_COLUMNS = (ResultColumn("rows", BIGINT), ResultColumn("missing", BIGINT), ResultColumn("unexpected", BIGINT))
@@ -37,16 +41,18 @@ def verify(execution: Execution, statement: VerifyView) -> Result:
     """VERIFY VIEW."""
     relation = execution.find(statement.name, "continuous")
     view = execution.services.views.get(relation)
-    if isinstance(view, SessionView):
-        hint = "Compare it with a query over the rows of a session."
-        raise not_supported("VERIFY VIEW of a view over sessions", hint=hint, position=statement.name.position)
     starts = held_starts(execution, view, "verify")
     answer = execution.view_answer(relation)
     owner = Authority.of(relation.owner, execution.transaction.roles)
     with ExitStack() as held:
         own = _read_by(execution, view, starts, answer, held)
-        queries = _queries(execution.bind_view(relation), relation, view, answer)
-        computed = pa.concat_tables([execution.frame(query, own=own, reader=owner).collect() for query in queries])
+        bound = execution.bind_view(relation)
+        if isinstance(view, SessionView):
+            execution.check_reads(bound, own, reader=owner)
+            computed = _sessions(execution, bound, view, starts, answer)
+        else:
+            queries = _queries(bound, relation, view, answer)
+            computed = pa.concat_tables([execution.frame(query, own=own, reader=owner).collect() for query in queries])
     missing, extra = _difference(computed, answer.rows), _difference(answer.rows, computed)
     counts = [pa.array([count], pa.int64()) for count in (computed.num_rows, missing, extra)]
     result = execution.rows("VERIFY VIEW", VERIFY_COLUMNS, pa.table(counts, names=["c0", "c1", "c2"]))
@@ -74,6 +80,22 @@ def _queries(bound: BoundQuery, relation: Relation, view: ContinuousView, answer
         return [bound]
     of_windows = with_ages(bound, choices_of(relation.options).step_us)
     return [put_ranges(of_windows, ranges) for ranges in view.ranges_of(answer)] or [put_ranges(of_windows, None)]
+
+
+def _sessions(
+    execution: Execution, bound: BoundQuery, view: SessionView, starts: dict[int, int], answer: Answer
+) -> pa.Table:
+    """A view over sessions, which are found anew, and evaluated without what it keeps."""
+    options = view.relation.options
+    plan = split(bound, choices=choices_of(options))
+    ((oid, relation),) = streams_of(plan).items()
+    with ExitStack() as used:
+        live = {key_of(one): input_of(execution, one, used) for one in plan.live}
+        stream = execution.services.streams.get(relation)
+        chunk = used.enter_context(stream.hold(starts[oid], answer.ends[oid]))
+        found = sessions_in(plan, chunk, axis_of(plan, stream, chunk.end).delay_us, Keeps.of(options))
+        shown = view.shown_of(found, view.position_of(answer))
+        return rows_of(execution, SessionsOnce(plan, view.statics, live, chunk, shown))
 
 
 def _difference(left: pa.Table, right: pa.Table) -> int:

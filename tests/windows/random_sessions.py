@@ -45,6 +45,11 @@ class RandomSessions:
         options += ["early"] if self.early else []
         return f"CREATE VIEW {self.name} WITH ({', '.join(options)}) AS {text}"
 
+    @property
+    def is_default(self) -> bool:
+        """Whether the query alone shows the same."""
+        return self.retain == 1 and self.max_age is None and not self.early
+
     def evaluations(self, streams: dict[str, list[Row]], now: datetime) -> list[Evaluation]:
         """The sessions that the view shows."""
         rows = streams["s"]

@@ -131,6 +131,11 @@ class RandomView:
         return "{u}" in self.query
 
     @property
+    def is_default(self) -> bool:
+        """Whether the query alone shows the same."""
+        return self.retain == 1 and not self.early
+
+    @property
     def statement(self) -> str:
         given = {"start": "window_start", "end": "window_end", "w": self.window.call("s", "w")}
         text = self.query.format(**given, u=(self.other or self.window).call("r", "u"), t=self.window.call("s", "t"))

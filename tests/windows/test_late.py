@@ -124,3 +124,59 @@ def test_it_is_dropped_with_its_stream(timed: Pond) -> None:
     timed.execute("DROP VIEW told")
     timed.execute("DROP STREAM s, s_late")
     assert rows(timed, "SELECT name FROM millpond_streams") == []
+
+
+def test_late_rows_have_the_name_that_a_view_has_then(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, INTERVAL '10 s')")
+    timed.execute("CREATE VIEW w AS SELECT k, count(*) FROM SESSION(s, INTERVAL '10 s' PARTITION BY k) GROUP BY k")
+    for second, value in ((100, 1), (200, 2), (300, 3), (5, 4)):
+        event(timed, second, value)
+    assert [row[:3] for row in late(timed)] == [("v", 3, 4), ("w", 3, 4)]
+    timed.execute("ALTER VIEW v RENAME TO x")
+    timed.execute("ALTER VIEW w RENAME TO y")
+    event(timed, 6, 5)
+    assert [row[:3] for row in late(timed)] == [("v", 3, 4), ("w", 3, 4), ("x", 4, 5), ("y", 4, 5)]
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_late_rows_of_a_view_that_fails_are_published(
+    timed: Pond, open_pond: Callable[[], Pond], restarts: bool
+) -> None:
+    """One view has a state of its own; the other shares one with a view that goes on."""
+    timed.execute("CREATE VIEW alone AS SELECT k, sum(10 / v) FROM TUMBLE(s, INTERVAL '10 s') GROUP BY k")
+    timed.execute("CREATE VIEW shared AS SELECT sum(10 / v) FROM TUMBLE(s, INTERVAL '10 s')")
+    timed.execute("CREATE VIEW whole AS SELECT count(*) FROM TUMBLE(s, INTERVAL '10 s')")
+    timed.services.views.late.close()  # whatever ticks find is not published
+    for second, value in ((100, 1), (200, 2), (5, 3)):
+        event(timed, second, value)
+    tick(timed)
+    event(timed, 6, 0)
+    tick(timed)
+    assert rows(timed, "SELECT name FROM millpond_views WHERE error IS NOT NULL") == [("alone",), ("shared",)]
+    pond = open_pond() if restarts else timed
+    assert [row[:3] for row in late(pond)] == [("alone", 2, 3), ("shared", 2, 3), ("whole", 2, 3), ("whole", 3, 0)]
+    again = open_pond()
+    assert len(late(again)) == 4, "once is enough"
+    assert all(view.record.late == () for view in again.services.views.all())
+    again.execute("DROP VIEW alone, shared, whole")
+    again.execute("DROP STREAM s")
+
+
+def test_it_gets_the_owner_of_its_stream(timed: Pond) -> None:
+    timed.execute("CREATE ROLE ann; CREATE ROLE bob; GRANT CREATE ON SCHEMA public TO ann, bob")
+    timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, INTERVAL '10 s')")
+    owners = "SELECT relname, relowner::regrole::text FROM pg_class WHERE relname IN ('s', 's_late')"
+    timed.execute("ALTER FOREIGN TABLE s OWNER TO ann")
+    assert rows(timed, owners) == [("s", "ann"), ("s_late", "ann")]
+    timed.execute("ALTER FOREIGN TABLE s_late OWNER TO bob")
+    timed.execute("ALTER TABLE s OWNER TO bob")
+    timed.execute("REASSIGN OWNED BY bob TO ann")
+    assert rows(timed, owners) == [("s", "ann"), ("s_late", "ann")]
+
+
+def test_streams_keep_their_names(timed: Pond) -> None:
+    """Views know their streams by name; so do streams of late rows."""
+    for words in ("TABLE", "FOREIGN TABLE", "STREAM"):
+        with pytest.raises(MillpondError) as caught:
+            timed.execute(f"ALTER {words} s RENAME TO t")
+        assert caught.value.sqlstate.value in ("0A000", "42601"), words

@@ -71,6 +71,24 @@ def test_what_is_kept_of_pairs_is_bounded_by_panes_and_rows_of_windows(timed: Po
     assert partials <= 2 * 5
 
 
+def test_pairs_of_several_windows_at_once(timed: Pond) -> None:
+    """Some of them paired, some pending and some not even taken, as a view shows all of them in one answer."""
+    query = "SELECT a.window_end, a.k, sum(a.v - b.k) FROM HOP(s, 10, 50) a, HOP(s, 10, 50) b WHERE a.k = b.k"
+    timed.execute(f"CREATE VIEW v WITH (retain = 20) AS {query} GROUP BY a.k, a.window_end")
+    for first, last in ((0, 100), (100, 163), (163, 230)):
+        timed.insert("s", [(value % 3, value * value % 17, None) for value in range(first, last)])
+        if last == 100:
+            settle(timed)
+        elif last == 163:
+            tick(timed)
+    expected = []
+    for end in range(50, 231, 10):
+        for k in range(3):
+            values = [value * value % 17 for value in range(end - 50, end) if value % 3 == k]
+            expected.append((end, k, len(values) * (sum(values) - k * len(values))))
+    assert rows(timed, "SELECT * FROM v") == sorted(expected)
+
+
 def test_an_error_in_a_pair_goes_when_its_rows_do(timed: Pond) -> None:
     timed.execute("CREATE VIEW v AS SELECT sum(100 / (a.v - b.k)) FROM TUMBLE(s, 2) a, TUMBLE(s, 2) b WHERE a.k = b.k")
     timed.insert("s", [(1, 1, None), (1, 2, None)])

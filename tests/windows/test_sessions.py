@@ -138,6 +138,10 @@ def test_sessions_are_forgotten_by_age(timed: Pond) -> None:
     assert state.sessions.count < 20
     assert len(state.sessions.by_key) < 20
     assert rows(timed, "SELECT count(*) FROM v") == [(12,)]
+    kept = state.sessions.count
+    assert rows(timed, "SELECT kept, groups, bytes BETWEEN 410 * kept AND 20000 FROM millpond_windows") == [
+        (kept, state.tree.rows, True)
+    ]
 
 
 def test_sessions_of_all_keys_are_evaluated_together_and_only_when_they_change(timed: Pond) -> None:

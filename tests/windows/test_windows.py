@@ -189,6 +189,30 @@ def test_a_subscriber_gets_each_slide_and_corrections(timed: Pond) -> None:
         assert next(changes).row == (START + timedelta(seconds=20), 121)
 
 
+def test_slides_that_are_over_are_computed_together_and_told_one_by_one(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT window_start, k, sum(v) FROM HOP(s, 10, 50) GROUP BY k, window_start")
+    timed.execute("CREATE VIEW all_of_them WITH (retain = 100) AS SELECT window_end, count(*) FROM HOP(s, 10, 50)")
+    with timed.subscribe("v", snapshot=False) as changes:
+        timed.insert("s", [(value % 2, value, None) for value in range(700)])
+        slides = range(0, 660, 10)
+        for start in slides:
+            told = {change.row for change in changes.fetch() if change.change in ("insert", "update")}
+            assert told == {(start, k, sum(v for v in range(start, start + 50) if v % 2 == k)) for k in (0, 1)}
+        assert changes.skipped == 0
+    assert rows(timed, "SELECT * FROM all_of_them") == [(start + 50, 50) for start in slides]
+    runs = {view.relation.name: view.costs.runs for view in timed.services.views.all()}
+    assert max(runs.values()) < len(slides) / 10
+
+
+def test_a_slide_that_fails_does_so_after_those_before_it_were_told(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT 10 / sum(v) FROM TUMBLE(s, 2)")
+    with timed.subscribe("v", snapshot=False) as changes:
+        timed.insert("s", [(0, value, None) for value in (1, 1, 1, 4, 5, 5, 0, 0)])
+        assert [next(changes).row for _ in range(3)] == [(5,), (2,), (1,)]
+        with pytest.raises(MillpondError, match="division by zero"):
+            next(changes)
+
+
 def test_a_subscriber_is_told_when_rows_grow_too_old(timed: Pond, clock: Clock) -> None:
     timed.execute("CREATE VIEW v AS SELECT count(*) FROM s WHERE at > now() - interval '10 seconds'")
     with timed.subscribe("v") as changes:

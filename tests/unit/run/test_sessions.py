@@ -8,7 +8,8 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millpond.run.sessions import Keeps, Key, Session, Sessions, arrivals_of
+from millpond.run.session_rows import arrivals_of
+from millpond.run.sessions import Keeps, Key, Session, Sessions
 
 GAP, DELAY = 10, 5
 Rows = list[tuple[str | None, int | None]]
