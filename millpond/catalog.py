@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -20,15 +20,18 @@ from millpond.bell import Bell
 from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.namespace import NAMESPACES, Namespace, NamespaceKey
 from millpond.privileges.acl import Acl, AclItem
+from millpond.python_function import PythonFunction
 from millpond.relation import Check, Column, Key, Read, Relation
 from millpond.roles import Membership, Role
 from millpond.state.records import QueryRecord, StateRecord, ViewRecord
+from millpond.stream import Clock, now_us
+from millpond.table_history import Retention, TableHistory, Writer
 from millpond.types import SqlType
 
 Item = TypeVar("Item")
 Name = TypeVar("Name")
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 
 _MIGRATIONS = {
     2: (
@@ -36,9 +39,10 @@ _MIGRATIONS = {
         "ALTER TABLE millpond_roles ADD COLUMN member_of TEXT NOT NULL DEFAULT '[]'",
     ),
     3: (),
+    4: (),
 }
 """What turns the tables of a format into those of the next one. All relations of format 2 belong to the first role.
-Format 4 has continuous queries, which older versions would not keep up."""
+Format 4 has continuous queries, and format 5 the history of tables, which older versions would not keep up."""
 
 _LOCK_KEY = 0x6D696C6C706F6E64
 """The advisory lock of a catalog in PostgreSQL: "millpond" in ASCII."""
@@ -106,6 +110,14 @@ _namespaces = sa.Table(
 )
 
 
+_functions = sa.Table(
+    "millpond_functions",
+    _metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("definition", sa.Text, nullable=False),
+)
+
+
 NO_CHANGES: Mapping[Any, Any] = {}
 
 
@@ -117,6 +129,7 @@ class Snapshot:
     relations: Mapping[str, Relation]
     roles: Mapping[str, Role] = field(default_factory=dict)
     namespaces: Mapping[NamespaceKey, Namespace] = field(default_factory=lambda: NAMESPACES)
+    functions: Mapping[str, PythonFunction] = field(default_factory=dict)
 
     def relation(self, name: str) -> Relation | None:
         return self.relations.get(name)
@@ -125,10 +138,11 @@ class Snapshot:
 class Catalog:
     """An open catalog; `commit_lock` is held around everything that leads to a commit, and `commits` rings after it.
 
-    `secret` is a random number of the pond's own, for what must look random and stay the same.
+    `secret` is a random number of the pond's own, for what must look random and stay the same. `history` is what tables
+    were before.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, clock: Clock = now_us, retention: Retention | None = None) -> None:
         self._engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1))
         self._lock_connection: sa.Connection | None = None
         if self._engine.dialect.name == "sqlite":
@@ -142,6 +156,7 @@ class Catalog:
         self.secret = b""
         self._oid_lock = threading.Lock()
         _metadata.create_all(self._engine)
+        self.history = TableHistory(self._engine, clock, retention or Retention())
         self._load()
 
     @property
@@ -161,9 +176,12 @@ class Catalog:
         roles: Mapping[str, Role | None] = NO_CHANGES,
         namespaces: Mapping[NamespaceKey, Namespace] = NO_CHANGES,
         queries: Mapping[int, QueryRecord] = NO_CHANGES,
+        functions: Mapping[str, PythonFunction | None] = NO_CHANGES,
+        writer: Writer | None = None,
     ) -> Snapshot:
-        """Record new, changed and (None) dropped relations and roles in one transaction, and make them the snapshot;
-        together with them, how far continuous queries, by oid, are that made them.
+        """Record new, changed and (None) dropped relations, roles and functions in one transaction, and make them the
+        snapshot; together with them, how far continuous queries, by oid, are that made them, and which of them wrote
+        tables.
 
         The caller holds `commit_lock` and has checked for conflicts.
         """
@@ -182,11 +200,17 @@ class Catalog:
                 same = (_namespaces.c.kind == kind) & (_namespaces.c.name == name)
                 connection.execute(sa.delete(_namespaces).where(same))
                 connection.execute(sa.insert(_namespaces).values(**_namespace_row(namespaces[kind, name])))
+            for name, function in functions.items():
+                connection.execute(sa.delete(_functions).where(_functions.c.name == name))
+                if function is not None:
+                    connection.execute(sa.insert(_functions).values(name=name, definition=function.dumps()))
             kept = {relation.oid for relation in changes.values() if relation is not None}
             gone = {old.oid for name in changes if (old := self._snapshot.relation(name)) is not None} - kept
             for table in (_views, _queries):
                 connection.execute(sa.delete(table).where(table.c.oid.in_(gone)))
             _write_records(connection, _queries, queries)
+            self.history.forget(connection, gone)
+            self.history.record(connection, number, self._new_versions(changes, writer), writer)
             for key, value in (("snapshot", number), ("oid_next", self._oid_next)):
                 connection.execute(sa.update(_pond).where(_pond.c.key == key).values(value=value))
         before = self._snapshot
@@ -195,9 +219,18 @@ class Catalog:
             _merged(before.relations, changes),
             _merged(before.roles, roles),
             _merged(before.namespaces, namespaces),
+            _merged(before.functions, functions),
         )
         self.commits.ring()
         return self._snapshot
+
+    def _new_versions(self, changes: Mapping[str, Relation | None], writer: Writer | None) -> dict[int, int]:
+        """The versions of tables that changes make, and those of tables that a query wrote no rows into."""
+        before = {one.oid: one.version for one in self._snapshot.relations.values() if one.kind == "table"}
+        after = {one.oid: one.version for one in changes.values() if one is not None and one.kind == "table"}
+        made = {oid: version for oid, version in after.items() if before.get(oid) != version}
+        written = writer.tables if writer is not None else ()
+        return {**{oid: after.get(oid, before[oid]) for oid in written if oid in before}, **made}
 
     def commit_kept(
         self, states: Mapping[int, StateRecord | None], views: Mapping[int, ViewRecord] | None = None
@@ -264,15 +297,21 @@ class Catalog:
             rows = connection.execute(sa.select(_relations)).all()
             roles = {row.name: _role(row) for row in connection.execute(sa.select(_roles))}
             namespaces = [_namespace(row) for row in connection.execute(sa.select(_namespaces))]
+            functions = {row.name: PythonFunction.loads(row.definition) for row in _all(connection, _functions)}
             # A view or query may have been set aside, and so recorded, while it was dropped.
             for table in (_views, _queries):
                 connection.execute(sa.delete(table).where(table.c.oid.not_in([row.oid for row in rows])))
         self._oid_next = state["oid_next"]
         self.secret = state["secret"].to_bytes(8, "big")
         known = {**NAMESPACES, **{one.key: one for one in namespaces}}
-        self._snapshot = Snapshot(state["snapshot"], {row.name: _from_row(row) for row in rows}, roles, known)
+        relations = {row.name: _from_row(row) for row in rows}
+        self._snapshot = Snapshot(state["snapshot"], relations, roles, known, functions)
         if any(relation.oid >= self._oid_next for relation in self._snapshot.relations.values()):
             raise InternalError("the catalog holds an oid that was never given out")
+
+
+def _all(connection: sa.Connection, table: sa.Table) -> Sequence[Any]:
+    return connection.execute(sa.select(table)).all()
 
 
 def _migrate(connection: sa.Connection, state: dict[str, int]) -> None:

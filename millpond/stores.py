@@ -10,6 +10,7 @@ from millpond.config import Settings
 from millpond.relation import Relation
 from millpond.stream import Clock, now_us
 from millpond.streams import StreamStore
+from millpond.table_history import Retention
 from millpond.tables import TableStore
 from millpond.transaction import Transaction
 
@@ -27,7 +28,8 @@ class Stores:
         cls, directory: Path, scratch: Path, catalog_url: str | None, settings: Settings, clock: Clock = now_us
     ) -> Stores:
         """Open the stores. What a crash left half done is put right before anybody looks."""
-        catalog = Catalog(catalog_url or f"sqlite:///{directory / 'catalog.db'}")
+        retention = Retention(settings.integer("history_retention") * 1000, settings.integer("history_versions"))
+        catalog = Catalog(catalog_url or f"sqlite:///{directory / 'catalog.db'}", clock, retention)
         tables = TableStore(directory / "tables")
         streams = StreamStore(directory / "streams", scratch, settings, clock)
         relations = catalog.snapshot.relations.values()

@@ -12,6 +12,7 @@ import shutil
 import threading
 import time
 import uuid
+from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,9 @@ from deltalake.transaction import AddAction, RemoveAction
 from millpond.errors import InternalError
 from millpond.files import Pins, fsync_path
 from millpond.relation import Column, Relation
+
+_OPEN_MAX = 64
+"""Tables that were written last and stay open: opening one reads its log."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class TableStore:
         self.pins = Pins()
         self._lock = threading.Lock()
         self._files: dict[tuple[int, int], tuple[DataFile, ...]] = {}
+        self._open: OrderedDict[int, DeltaTable] = OrderedDict()
 
     def directory_of(self, oid: int) -> Path:
         return self.directory / str(oid)
@@ -115,7 +120,7 @@ class TableStore:
         """Append to the Delta log; returns the new version, which the catalog has yet to make visible."""
         directory = self.directory_of(relation.oid)
         fsync_path(directory)
-        table = DeltaTable(directory)
+        table = self._opened(relation)
         if table.version() != relation.version:
             raise InternalError(f'table "{relation.name}" is at version {table.version()}, not {relation.version}')
         now_ms = int(time.time() * 1000)
@@ -130,7 +135,18 @@ class TableStore:
         self._sync_log(directory, table.version())
         with self._lock:
             self._files[(relation.oid, table.version())] = _files_of(table)
+            self._open[relation.oid] = table
+            while len(self._open) > _OPEN_MAX:
+                self._open.popitem(last=False)
         return table.version()
+
+    def _opened(self, relation: Relation) -> DeltaTable:
+        """The table at its newest version. It is another's, or gone, until the commit has gone well."""
+        with self._lock:
+            table = self._open.pop(relation.oid, None)
+        if table is None or table.version() != relation.version:
+            return DeltaTable(self.directory_of(relation.oid))
+        return table
 
     def restore(self, relation: Relation) -> int:
         """Undo what was logged after the pinned version; returns the version that now equals it."""
@@ -144,7 +160,7 @@ class TableStore:
     def vacuum(self, oid: int, retention_ms: int, pinned: Sequence[int] = ()) -> int:
         """Delete files that neither a version within the retention nor a pinned one reads; returns how many."""
         table = DeltaTable(self.directory_of(oid))
-        hours = max(1, retention_ms // 3_600_000)
+        hours = max(1, -(-retention_ms // 3_600_000))
         return len(
             table.vacuum(hours, dry_run=False, enforce_retention_duration=False, keep_versions=list(pinned) or None)
         )
@@ -154,6 +170,7 @@ class TableStore:
         with self._lock:
             for key in [key for key in self._files if key[0] == oid]:
                 del self._files[key]
+            self._open.pop(oid, None)
         self.pins.when_unused(oid, lambda: shutil.rmtree(self.directory_of(oid), ignore_errors=True))
 
     def remove_orphans(self, oids: Iterable[int]) -> None:

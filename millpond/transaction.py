@@ -26,12 +26,14 @@ from millpond.catalog import Catalog, Snapshot
 from millpond.errors import MillpondError, SqlState
 from millpond.namespace import Namespace, NamespaceKey
 from millpond.privileges.mentions import roles_mentioned
+from millpond.python_function import PythonFunction
 from millpond.relation import Column, Relation
 from millpond.roles import FIRST_ROLE, Role
 from millpond.state.records import QueryRecord
 from millpond.stream import StagedAppend
 from millpond.stream_window import moment
 from millpond.streams import StreamStore
+from millpond.table_history import Writer
 from millpond.tables import DataFile, TableStore
 
 _numbers = itertools.count(1)
@@ -69,6 +71,7 @@ class Transaction:
         "_changes",
         "_role_changes",
         "_namespace_changes",
+        "_function_changes",
         "_created",
         "_dropped",
         "_appends",
@@ -86,6 +89,7 @@ class Transaction:
         self._changes: dict[str, Relation | None] = {}
         self._role_changes: dict[str, Role | None] = {}
         self._namespace_changes: dict[NamespaceKey, Namespace] = {}
+        self._function_changes: dict[str, PythonFunction | None] = {}
         self._created: list[Relation] = []
         self._dropped: list[Relation] = []
         self._writes: dict[int, TableWrite] = {}
@@ -94,6 +98,7 @@ class Transaction:
         self._appends_marked = 0
         self._pins: dict[int, Callable[[], None]] = {}
         self._progress: tuple[Relation, QueryRecord] | None = None
+        self._writer: Writer | None = None
         self.notifications: dict[tuple[str, str], None] = {}
         self.after_commit: list[Callable[[], object]] = []
 
@@ -123,6 +128,13 @@ class Transaction:
     def namespaces(self) -> Mapping[NamespaceKey, Namespace]:
         return {**self.base.namespaces, **self._namespace_changes} if self._namespace_changes else self.base.namespaces
 
+    @property
+    def functions(self) -> Mapping[str, PythonFunction]:
+        if not self._function_changes:
+            return self.base.functions
+        merged = {**self.base.functions, **self._function_changes}
+        return {name: function for name, function in merged.items() if function is not None}
+
     def hold(self, relation: Relation) -> None:
         """Keep a table's files as long as the transaction lasts; raise if another one has dropped the table."""
         if relation.oid in self._pins:
@@ -136,10 +148,10 @@ class Transaction:
         self._pins[relation.oid] = release
 
     def files(self, relation: Relation) -> tuple[DataFile, ...]:
-        """The files of a table as this transaction sees it."""
+        """The files of a table as this transaction sees it, or as it was before, whatever the transaction did."""
         self.hold(relation)
         files = self._tables.files(relation)
-        write = self._writes.get(relation.oid)
+        write = None if relation.is_past else self._writes.get(relation.oid)
         if write is None:
             return files
         removed = set(write.removed)
@@ -161,6 +173,10 @@ class Transaction:
     def change_role(self, name: str, role: Role | None) -> None:
         """Create or change a role, or (None) drop it."""
         self._role_changes[name] = role
+
+    def change_function(self, name: str, function: PythonFunction | None) -> None:
+        """Create or replace a function, or (None) drop it."""
+        self._function_changes[name] = function
 
     def change_namespace(self, namespace: Namespace) -> None:
         """Replace the catalog's record of a schema or the database."""
@@ -202,9 +218,12 @@ class Transaction:
             self._appends.append((relation.oid, staged))
         staged.write(rows)
 
-    def advance(self, query: Relation, record: QueryRecord) -> None:
-        """Say how far the continuous query is that made this; if it is changed meanwhile, nothing is committed."""
+    def advance(self, query: Relation, record: QueryRecord, targets: Iterable[Relation]) -> None:
+        """Say how far the continuous query is that made this for its targets; if it is changed meanwhile, nothing is
+        committed."""
         self._progress = (query, record)
+        cycle = None if record.cycle is None else record.cycle.cycles
+        self._writer = Writer(query.oid, query.name, cycle, frozenset(one.oid for one in targets))
 
     # -- going back ----------------------------------------------------------------------------------------
 
@@ -235,7 +254,8 @@ class Transaction:
         try:
             for _, staged in self._appends:
                 staged.wait_for_room()
-            if self._changes or self._writes or self._role_changes or self._namespace_changes or self._progress:
+            defined = self._changes or self._role_changes or self._namespace_changes or self._function_changes
+            if defined or self._writes or self._progress:
                 with interrupt.holding(self._catalog.commit_lock):
                     self._make_visible(self._resolve_conflicts())
         except BaseException:
@@ -288,6 +308,9 @@ class Transaction:
         for kind, name in self._namespace_changes:
             if newest.namespaces[kind, name] != self.base.namespaces[kind, name]:
                 raise _conflict(name, kind.capitalize())
+        for name in self._function_changes:
+            if newest.functions.get(name) != self.base.functions.get(name):
+                raise _conflict(name, "Function")
         if self._progress is not None and newest.relation(self._progress[0].name) != self._progress[0]:
             raise _conflict(self._progress[0].name)
         self._check_mentioned_roles(newest)
@@ -336,7 +359,10 @@ class Transaction:
                 version = self._tables.commit(relation, write.added, write.removed, write.new_columns)
                 changes[name] = replace(relation, version=version)
             progress = {} if self._progress is None else {self._progress[0].oid: self._progress[1]}
-            self._catalog.commit(changes, self._role_changes, self._namespace_changes, progress)
+            functions = self._function_changes
+            self._catalog.commit(
+                changes, self._role_changes, self._namespace_changes, progress, functions, self._writer
+            )
         except BaseException:
             self._restore(logged)
             raise
@@ -361,7 +387,7 @@ class Transaction:
             release()
         self._pins, self._changes, self._writes, self._role_changes = {}, {}, {}, {}
         self._created, self._dropped, self._appends, self._staged = [], [], [], []
-        self._namespace_changes = {}
+        self._namespace_changes, self._function_changes = {}, {}
 
 
 def _conflict(name: str, kind: str = "Relation") -> MillpondError:

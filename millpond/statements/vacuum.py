@@ -19,7 +19,9 @@ def vacuum(execution: Execution, statement: Vacuum) -> Result:
     else:
         tables = [relation for relation in execution.transaction.relations.values() if relation.kind == "table"]
     tables = [relation for relation in tables if _may_vacuum(execution, relation)]
-    retention_ms = execution.settings.integer("table_retention")
+    # An hour more, for those who have just begun to read the oldest version that is retained.
+    retained_ms = execution.settings.integer("history_retention") + 3_600_000
+    retention_ms = max(execution.settings.integer("table_retention"), retained_ms)
     for relation in tables:
         if statement.full:
             compact(execution, relation)
