@@ -10,7 +10,7 @@ from millpond.oids import with_modifier
 from millpond.pgcatalog.keywords import KEYWORDS
 from millpond.pgcatalog.objects import DATABASE, SCHEMAS, CatalogRelation, Objects, SessionFacts
 from millpond.pgcatalog.privileges import PrivilegeFunctions
-from millpond.pgcatalog.procedures import FUNCTION_OIDS, PROCEDURES
+from millpond.pgcatalog.procedures import FUNCTION_OIDS
 from millpond.pgcatalog.relation_rows import index_definition
 from millpond.pgcatalog.text_functions import quote_ident, timestamp_text
 from millpond.pgcatalog.types import BY_OID, find_type
@@ -30,6 +30,7 @@ class CatalogFunctions:
 
     def all(self) -> Mapping[str, Callable[..., object]]:
         """By name; each is NULL if an argument is."""
+        known = self._objects.procedures
         return {
             **dict.fromkeys(_ALWAYS_TRUE, _true),
             **dict.fromkeys(_ALWAYS_FALSE, _false),
@@ -43,9 +44,9 @@ class CatalogFunctions:
             "pg_get_viewdef": self._view_definition,
             "pg_get_constraintdef": self._constraint_definition,
             "pg_get_indexdef": self._index_definition,
-            "pg_get_function_arguments": lambda oid: PROCEDURES[oid].signature if oid in PROCEDURES else None,
-            "pg_get_function_identity_arguments": lambda oid: PROCEDURES[oid].signature if oid in PROCEDURES else None,
-            "pg_get_function_result": lambda oid: str(PROCEDURES[oid].result.sql_type) if oid in PROCEDURES else None,
+            "pg_get_function_arguments": lambda oid: known[oid].signature if oid in known else None,
+            "pg_get_function_identity_arguments": lambda oid: known[oid].signature if oid in known else None,
+            "pg_get_function_result": lambda oid: str(known[oid].result.sql_type) if oid in known else None,
             "pg_get_userbyid": self._role_name,
             "pg_encoding_to_char": lambda number: _ENCODINGS.get(number, ""),
             "pg_char_to_encoding": lambda name: 6 if name.upper() in ("UTF8", "UTF-8") else -1,
@@ -69,7 +70,7 @@ class CatalogFunctions:
             "mp_regtype_in": _regtype,
             "mp_regtype_out": lambda oid: format_type(oid) if oid else "-",
             "mp_regproc_in": _regproc,
-            "mp_regproc_out": lambda oid: (PROCEDURES[oid].name if oid in PROCEDURES else str(oid)) if oid else "-",
+            "mp_regproc_out": lambda oid: (known[oid].name if oid in known else str(oid)) if oid else "-",
             "mp_regnamespace_in": self._regnamespace,
             "mp_regnamespace_out": lambda oid: _SCHEMA_NAMES.get(oid, str(oid)) if oid else "-",
             "mp_regrole_in": self._regrole,

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
 from millpond.cursors import Cursors
 from millpond.namespace import Namespace, NamespaceKey
 from millpond.pgcatalog.declarations import DECLARED, INFORMATION_SCHEMA, PG_CATALOG
+from millpond.pgcatalog.procedures import PROCEDURES, Procedure, procedure_of
 from millpond.privileges.authority import Authority
+from millpond.python_function import PythonFunction
 from millpond.relation import Check, Column, Key, Relation
 from millpond.roles import FIRST_ROLE, Role, Roles
 from millpond.session_settings import SessionSettings
@@ -88,6 +90,12 @@ class Objects:
     relations: Mapping[str, Relation]
     namespaces: Mapping[NamespaceKey, Namespace]
     authority: Authority
+    functions: Mapping[str, PythonFunction] = field(default_factory=dict)
+
+    @cached_property
+    def procedures(self) -> Mapping[int, Procedure]:
+        """All functions, by oid."""
+        return {**PROCEDURES, **{one.oid: procedure_of(one) for one in self.functions.values()}}
 
     @property
     def roles(self) -> Roles:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from millpond.pgcatalog.types import BY_SQL_NAME, TYPES, PgType
+from millpond.python_function import PythonFunction
 from millpond.sql.function_rows import TABLE
 from millpond.sql.functions import TYPE_WORDS, Function, Overload
 
@@ -27,12 +28,22 @@ class Procedure:
     result: PgType
     variadic: bool = False
     volatile: bool = False
+    defined: PythonFunction | None = None
 
     @property
     def signature(self) -> str:
-        """The types of its arguments as SQL writes them."""
+        """The arguments as SQL writes them; those of a function that somebody has defined have names."""
+        if self.defined is not None:
+            return ", ".join(f"{one.name} {one.type}" for one in self.defined.parameters)
         words = [str(kind.sql_type) for kind in self.arguments]
         return ", ".join([*words[:-1], f"VARIADIC {words[-1]}[]"]) if self.variadic else ", ".join(words)
+
+
+def procedure_of(function: PythonFunction) -> Procedure:
+    """A function that somebody has defined."""
+    arguments = tuple(BY_SQL_NAME[one.type.name] for one in function.parameters)
+    result = BY_SQL_NAME[function.result.name]
+    return Procedure(function.oid, function.name, "w" if function.keys else "f", arguments, result, defined=function)
 
 
 def _procedures() -> Iterator[Procedure]:

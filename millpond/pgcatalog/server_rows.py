@@ -12,7 +12,7 @@ from millpond.pgcatalog.types import TYPES
 from millpond.privileges.examine import may_examine
 from millpond.setting import shown
 
-_SQL_LANGUAGE, _INTERNAL_LANGUAGE = 14, 12
+_SQL_LANGUAGE, _INTERNAL_LANGUAGE, _PYTHON_LANGUAGE = 14, 12, 16383
 _DEFAULT_TABLESPACE, _GLOBAL_TABLESPACE = 1663, 1664
 _UTF8 = 6
 
@@ -45,24 +45,25 @@ def _types(_objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
         }
 
 
-def _functions(_objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
-    for one in PROCEDURES.values():
+def _functions(objects: Objects, _facts: SessionFacts) -> Iterator[Row]:
+    for one in objects.procedures.values():
         yield {
             "oid": one.oid,
             "proname": one.name,
-            "pronamespace": SCHEMAS["pg_catalog"],
+            "pronamespace": SCHEMAS["pg_catalog" if one.defined is None else "public"],
             "proowner": OWNER_OID,
-            "prolang": _INTERNAL_LANGUAGE,
+            "prolang": _INTERNAL_LANGUAGE if one.defined is None else _PYTHON_LANGUAGE,
             "procost": 1,
             "provariadic": one.arguments[-1].oid if one.variadic else 0,
             "prokind": one.kind,
-            "proisstrict": one.kind == "f",
+            "proisstrict": one.kind == "f" and one.defined is None,
             "provolatile": "v" if one.volatile else "i",
             "proparallel": "s",
             "pronargs": len(one.arguments),
             "prorettype": one.result.oid,
             "proargtypes": [kind.oid for kind in one.arguments],
-            "prosrc": one.name,
+            "proargnames": None if one.defined is None else [given.name for given in one.defined.parameters],
+            "prosrc": one.name if one.defined is None else one.defined.body,
         }
 
 
@@ -210,6 +211,7 @@ SERVER_ROWS: Mapping[str, RowsOf] = {
     "pg_language": _fixed(
         {"oid": _INTERNAL_LANGUAGE, "lanname": "internal", "lanowner": OWNER_OID},
         {"oid": _SQL_LANGUAGE, "lanname": "sql", "lanowner": OWNER_OID, "lanpltrusted": True},
+        {"oid": _PYTHON_LANGUAGE, "lanname": "python", "lanowner": OWNER_OID, "lanispl": True},
     ),
     "pg_collation": _fixed(
         {"oid": 100, "collname": "default", "collnamespace": 11, "collowner": OWNER_OID, "collprovider": "d"},

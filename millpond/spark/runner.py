@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from millpond.relation import TID, Column
 from millpond.spark.buckets import is_partitioned, number_buckets, read_buckets
 from millpond.spark.failure import SparkFailure, sql_error
+from millpond.spark.python_functions import PythonFunctions
 
 FILE_COLUMN = "__file"
 ROW_COLUMN = "__row"
@@ -125,7 +126,12 @@ class Frame:
     def again(self, tag: str) -> Frame:
         """The same query over what the folders among its inputs hold now."""
         with self._runner.job(tag):
-            self.dataframe._jdf.queryExecution().analyzed().refresh()
+            plan = self.dataframe._jdf.queryExecution().analyzed()
+            plan.refresh()
+            # Those in expressions are no children of the plan.
+            subqueries = plan.subqueriesAll()
+            for place in range(subqueries.size()):
+                subqueries.apply(place).refresh()
             return Frame(self._runner, self.dataframe.select("*"), tag)
 
     def size_estimate(self) -> int:
@@ -159,6 +165,7 @@ class Runner:
     def __init__(self, session: SparkSession) -> None:
         self.session = session
         self.buckets = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+        self.python_functions = PythonFunctions(session)
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, None] = OrderedDict()
@@ -253,7 +260,7 @@ class Runner:
         if given.row_ids:
             position = [f"_metadata.file_path AS {FILE_COLUMN}", f"_metadata.row_index AS {ROW_COLUMN}"]
             return dataframe.selectExpr(*names, *position)
-        return dataframe
+        return dataframe.coalesce(1) if given.single else dataframe
 
     def _empty(self, given: FileInput, columns: Sequence[Column]) -> DataFrame:
         types = [(column.name, column.type.spark) for column in columns]

@@ -164,7 +164,7 @@ _WINDOWS = (
     _window("nth_value", "any integer -> first", "NTH_VALUE(_1, _2)"),
 )
 
-UNFRAMED = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"})
+UNFRAMED = frozenset("row_number rank dense_rank percent_rank cume_dist ntile lag lead lag_cycle change_point".split())
 """Window functions that look at the whole partition: a frame means nothing to them, and Spark refuses it."""
 
 SPARK_CALLS = frozenset(

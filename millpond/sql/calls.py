@@ -12,7 +12,9 @@ from millpond.sql import functions
 from millpond.sql.aggregate_calls import bind_aggregate
 from millpond.sql.coercion import coerce
 from millpond.sql.context import WINDOW_CALL, Context, Rule
-from millpond.sql.nodes import annotate, error, fold, position_of, type_of, typed, unwrapped
+from millpond.sql.defined_functions import callable_function
+from millpond.sql.history_functions import framed, is_history
+from millpond.sql.nodes import annotate, error, fold, placed, position_of, type_of, typed, unwrapped
 from millpond.sql.operators import comparable, no_operator
 from millpond.sql.signatures import NO_FUNCTION, function_name, matched, undefined
 from millpond.sql.sql_types import UNKNOWN, type_name
@@ -43,7 +45,7 @@ def _call(node: exp.Expr, context: Context) -> exp.Expr:
         return _type_name(node, context)
     if name == "make_interval":
         node = _positional(node, _INTERVAL_PARTS)
-    function = functions.find(name)
+    function = _found(name, context)
     if function is None:
         if name in _REFUSED:
             raise not_supported(f"the function {name}", hint=_REFUSED[name], position=position_of(node))
@@ -55,6 +57,15 @@ def _call(node: exp.Expr, context: Context) -> exp.Expr:
         message = f"window function {name} requires an OVER clause"
         raise error(SqlState.WRONG_OBJECT_TYPE, message, node)
     return matched(node, function, _plain_arguments(node, context))
+
+
+def _found(name: str, context: Context) -> functions.Function | None:
+    """The function of that name: one of SQL, or else one that somebody has defined."""
+    function = functions.find(name)
+    if function is None:
+        defined = context.scope.names.function(name)
+        return None if defined is None else callable_function(defined)
+    return function
 
 
 def _type_name(node: exp.Expr, context: Context) -> exp.Expr:
@@ -120,7 +131,7 @@ def _window(node: exp.Expr, context: Context) -> exp.Expr:
     call = _windowed_call(node.this, replace(context, clause=WINDOW_CALL, under_over=True))
     made = bind_window(node, context)
     made.set("this", call)
-    return typed(made, type_of(call))
+    return typed(framed(made) if is_history(made) else made, type_of(call))
 
 
 def _misplaced_window(node: exp.Expr, context: Context) -> MillpondError:
@@ -139,8 +150,10 @@ def _windowed_call(node: exp.Expr, context: Context) -> exp.Expr:
     if not isinstance(node, exp.Anonymous):
         return context.bind(node)
     name = function_name(node)
-    function = functions.find(name)
+    function = _found(name, context)
     if function is not None and function.kind == "window":
+        if name == "change_point" and len(node.expressions) == 1 and isinstance(node.expressions[0], exp.Tuple):
+            node = placed(exp.Anonymous(this=name, expressions=node.expressions[0].expressions), node)
         return _checked_window(matched(node, function, _plain_arguments(node, context)))
     if function is not None and function.kind == "scalar":
         message = f"OVER specified, but {name} is not a window function nor an aggregate function"

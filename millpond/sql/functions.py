@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from sqlglot import exp
 
+from millpond.python_function import PythonFunction
 from millpond.sql.coercion import can_coerce, common_type, distance
 from millpond.sql.sql_types import UNKNOWN
 from millpond.types import (
@@ -106,12 +107,13 @@ class Overload:
 
 @dataclass(frozen=True)
 class Function:
-    """A function by its PostgreSQL name."""
+    """A function by its PostgreSQL name; `python` if a user has defined it."""
 
     name: str
     kind: Kind
     overloads: tuple[Overload, ...]
     volatile: bool = False
+    python: PythonFunction | None = None
 
     def __deepcopy__(self, memo: object) -> Function:
         return self

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from millpond.errors import not_supported
+from millpond.errors import SqlState, not_supported
+from millpond.sql import history_functions
 from millpond.sql.aggregate_functions import SPARK_CALLS, UNFRAMED
 from millpond.sql.functions import OrderedTemplate
 from millpond.sql.literals import interval_parts
-from millpond.sql.nodes import note_of, type_of
+from millpond.sql.nodes import error, note_of, position_of, type_of
 from millpond.sql.templates import alike, fill, fill_prepared, parsed
 from millpond.types import DATE, INTERVAL
 
@@ -76,6 +77,10 @@ def _aggregated(call: exp.Anonymous, modifiers: _Modifiers) -> exp.Expr:
     note = note_of(call)
     assert note.function is not None
     assert note.overload is not None
+    if history_functions.is_stateful(note.function):
+        hint = "Call it in a CREATE CONTINUOUS QUERY that reads FROM CYCLE(...)."
+        what = f"the stateful function {note.function.name} outside of a cycle query"
+        raise not_supported(what, hint=hint, position=position_of(call))
     if callable(note.overload.spark):
         return note.overload.spark(call)
     arguments, distinct = list(call.expressions), False
@@ -156,6 +161,8 @@ def _dressed(template: exp.Expr, modifiers: _Modifiers, *, distinct: bool, name:
 def _over(call: exp.Expr, window: exp.Window, name: str) -> exp.Window:
     made = window.copy()
     made.set("this", call)
+    if name in history_functions.NAMES and not made.args.get("order"):
+        raise error(SqlState.WINDOWING_ERROR, f"{name} needs ORDER BY where rows have no order of arrival", window)
     if made.args.get("spec"):
         _make_bounds_literal(made)
     if name in UNFRAMED:

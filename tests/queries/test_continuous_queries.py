@@ -96,7 +96,13 @@ def test_several_streams_flow_into_one(pond: Pond) -> None:
 def test_a_chunk_is_one_job(pond: Pond) -> None:
     streams(pond)
     pond.execute("CREATE STREAM o (v int)")
-    for name, insert in (("q", "INSERT INTO t (k, v) SELECT k, v FROM s"), ("r", "INSERT INTO o SELECT v FROM s")):
+    pond.execute("CREATE TABLE other (v text)")
+    both = "(INSERT INTO t (k, v) SELECT k, v FROM s WHERE k < 5; INSERT INTO other SELECT 'v' || v FROM s)"
+    for name, insert in (
+        ("q", "INSERT INTO t (k, v) SELECT k, v FROM s"),
+        ("r", "INSERT INTO o SELECT v FROM s"),
+        ("both", both),
+    ):
         pond.execute(f"CREATE CONTINUOUS QUERY {name} AS {insert}")
         pond.insert("s", numbers(0, 5))
         caught_up(pond, name)
@@ -105,6 +111,8 @@ def test_a_chunk_is_one_job(pond: Pond) -> None:
         caught_up(pond, name)
         assert (last_job(pond) - before, query_of(pond, name).record.chunks - chunks) == (1, 1)
         pond.execute(f"ALTER CONTINUOUS QUERY {name} PAUSE")
+    assert rows(pond, "SELECT count(*), count(DISTINCT v) FROM other") == [(50, 50)]
+    assert shown(pond, "both", "target", "rows_in", "rows_out") == ("t, other", 50, 75)
 
 
 def test_many_tuples_are_taken_in_chunks(open_pond: OpenPond) -> None:
