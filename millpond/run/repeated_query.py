@@ -7,14 +7,18 @@ import shutil
 import uuid
 import weakref
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from millpond.run.new_tuples import NewTuples
-from millpond.spark.runner import Frame, Input, Runner
+from millpond.spark.runner import FileInput, Frame, Input, Runner
 from millpond.stream import Chunk
+
+_RANDOM = "RAND()"
+"""Its seed is chosen when a query is analysed: repeated, it would give the same numbers again."""
 
 
 class RepeatedQuery:
@@ -40,10 +44,26 @@ class RepeatedQuery:
         folder = self._directory / name
         folder.mkdir(parents=True, exist_ok=True)
         old = list(folder.iterdir())
-        pq.write_table(rows, folder / f"{uuid.uuid4().hex}.parquet", compression="none", store_decimal_as_integer=True)
+        # Read once: encoding and statistics would cost more than they save.
+        pq.write_table(
+            rows,
+            folder / f"{uuid.uuid4().hex}.parquet",
+            compression="none",
+            use_dictionary=False,
+            write_statistics=False,
+            store_decimal_as_integer=True,
+        )
         for path in old:
             path.unlink()
         return str(folder)
+
+    def table(self, name: str, given: Input) -> Input:
+        """A table's files in the folder of that name: its next version is another content of the same input."""
+        if not isinstance(given, FileInput):
+            return given
+        paths = [Path(path) for path in given.paths]
+        folder = self.folder(name, {f"{path.parent.name}-{path.name}": path for path in paths})
+        return replace(given, paths=(folder,), stable=False)
 
     def new_tuples(self, name: str, chunk: Chunk) -> NewTuples:
         """A chunk in the folder of that name. A cut one, which is rare, stays where it is: a query with other tids is
@@ -54,7 +74,7 @@ class RepeatedQuery:
 
     def frame(self, runner: Runner, text: str, inputs: Mapping[str, Input], tag: str) -> Frame:
         """The query, analysed: often it is that of the last time, over folders that hold other files now."""
-        if self._analysed is not None and self._analysed[:2] == (text, inputs):
+        if self._analysed is not None and self._analysed[:2] == (text, inputs) and _RANDOM not in text:
             return self._analysed[2].again(tag)
         frame = runner.frame(text, inputs, tag)
         self._analysed = (text, inputs, frame)

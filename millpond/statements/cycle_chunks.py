@@ -1,7 +1,7 @@
-"""What a query that runs in cycles does when one is complete: an INSERT of what the query makes of its tuples.
+"""What a query that runs in cycles does when one is complete: INSERTs of what its branches make of the tuples.
 
-The rows, in a table or a stream, and where the query is then become visible together, so that whoever reads sees whole
-cycles. Between cycles nothing is parsed, bound or analysed again.
+The rows, in tables or a stream, and where the query is then become visible together (`continuous_commit`), so that
+whoever reads sees whole cycles. Between cycles nothing is parsed, bound or analysed again.
 """
 
 from __future__ import annotations
@@ -9,30 +9,28 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 
-from millpond.plan.cycle import CycleQuery
 from millpond.relation import Relation
 from millpond.run.continuous_queries import QueryPlan
 from millpond.run.continuous_query import CycleCosts, Sources
-from millpond.run.cuts import Cut, Cutter
+from millpond.run.cuts import Cut, Cutter, Piece
+from millpond.run.function_state import FunctionState
 from millpond.run.repeated_query import RepeatedQuery
-from millpond.services import Held, Services
-from millpond.spark.runner import FileInput, Input, changeable, renamed
+from millpond.services import Services
+from millpond.state.parts import PartStore
 from millpond.state.records import CycleRecord, QueryRecord
-from millpond.statements.continuous_chunks import (
-    SINGLE_ROWS_MAX,
-    Planned,
-    check_rights,
-    execution_of,
-    find_query,
-    plan_again,
-    publish,
-)
-from millpond.statements.execution import Execution, base_relations
-from millpond.statements.insert import store
-from millpond.stream import Origin, StreamRelation
+from millpond.statements.continuous_chunks import execution_of, find_query
+from millpond.statements.continuous_commit import commit
+from millpond.statements.continuous_plan import Planned, check_rights, plan_again
+from millpond.statements.current_tables import current
+from millpond.statements.cycle_early import EarlyWork
+from millpond.statements.cycle_run import CycleRun, stream_columns
+from millpond.statements.emission import Emission
+from millpond.statements.execution import Execution
+from millpond.stream import StreamRelation
 from millpond.transaction import Transaction
 
 CYCLES_SHOWN = 1000
@@ -48,8 +46,12 @@ class CycleInserter:
         assert plan.window is not None
         self._services, self._oid, self._window = services, plan.relation.oid, plan.window
         (self._stream,) = plan.sources
-        self._repeated = RepeatedQuery(services.scratch)
+        self._repeated: dict[str, RepeatedQuery] = {}
+        self._functions = FunctionState(self._function_parts)
+        self._early = EarlyWork(services, self._oid, self._window)
+        self._emission = Emission(services, self._oid, self._plan) if plan.emits else None
         self._cutter: Cutter | None = None
+        self._free_since_us: int | None = None
         self._planned: tuple[object, Planned] | None = None
         self.cycles: deque[CycleCosts] = deque(maxlen=CYCLES_SHOWN)
 
@@ -60,86 +62,126 @@ class CycleInserter:
         if self._cutter is None:
             self._cutter = Cutter(stream, self._stream, self._window, first, cycle)
         cut = self._cutter.next(first, cycle)
-        return None if cut is None else self._taken(record, cut, stream)
+        ready = (cut or self._cutter.open(first, cycle)) if self._emission is not None else None
+        if ready is not None and self._emission is not None:
+            self._emission.offer(replace(record, cycle=cycle), ready, stream)
+        if cut is not None:
+            return self._taken(record, cut, stream)
+        if self._cutter.stream_end is not None:
+            return self._ended(record, self._cutter.stream_end)
+        piece = self._early.due(self._cutter, first, cycle)
+        if piece is not None:
+            self._take_early(piece, stream)
+        return None
 
     @property
     def look_again_s(self) -> float | None:
-        return _LOOK_AGAIN_S if self._cutter is not None and self._cutter.may_end_by_clock else None
+        by_clock = self._cutter is not None and self._cutter.may_end_by_clock
+        emitting = self._emission is not None and self._emission.needs_a_look
+        return _LOOK_AGAIN_S if by_clock or emitting else None
+
+    def rest(self) -> None:
+        if self._emission is not None:
+            self._emission.rest()
 
     def _taken(self, record: QueryRecord, cut: Cut, stream: StreamRelation) -> QueryRecord:
-        began = time.perf_counter()
+        began, waited_s = time.perf_counter(), self._waited_s(cut, stream)
         transaction = self._services.begin()
         try:
-            query = find_query(transaction, self._oid)
-            execution = execution_of(self._services, transaction, query)
+            query, execution = self._begun(transaction)
             plan = self._plan(execution, query)
-            check_rights(transaction, query.owner, plan)
-            tuples = self._tuples(plan, cut, stream)
-            rows = self._rows(execution, plan, cut, tuples)
-            done = record.advanced({self._stream.oid: cut.following}, rows.num_rows, cut.record)
-            if plan.target.kind == "table":
-                store(execution, plan.target, rows)
-                transaction.advance(query, done)
-                transaction.commit()
-            else:
-                publish(self._services, plan.target, rows, Origin(self._oid, done.dumps()))
-                self._services.catalog.commit_query(self._oid, done)
+            check_rights(transaction, execution.authority, plan)
+            self._functions.begin(record.functions, query.definition)
+            rows, rows_in, early_s = self._rows_of(execution, plan, cut, stream)
+            made = sum(one.num_rows for one in rows)
+            done = record.advanced({self._stream.oid: cut.following}, made, cut.record)
+            emitted = {} if self._emission is None else self._emission.finish()
+            done = replace(done, functions={**self._functions.saved, **emitted})
+            self._commit(execution, query, plan, rows, done)
         finally:
             transaction.rollback()
-        spent = time.perf_counter() - began
+        spent = waited_s + time.perf_counter() - began
+        self._free_since_us = stream.now_us()
         starts, ends = (str(self._window.value(place)) for place in (cut.low, cut.high))
-        self.cycles.append(CycleCosts(cut.record.cycles, starts, ends, tuples.num_rows, rows.num_rows, spent))
+        self.cycles.append(CycleCosts(cut.record.cycles, starts, ends, rows_in, made, spent, early_s))
         return done
+
+    def _waited_s(self, cut: Cut, stream: StreamRelation) -> float:
+        """How long a cycle has been complete, and could have been worked on: since the tuple arrived that ended it, or
+        the cycle before was committed."""
+        if cut.complete_us is None or self._free_since_us is None:
+            return 0.0
+        return max(0, stream.now_us() - max(cut.complete_us, self._free_since_us)) / 1e6
+
+    def _begun(self, transaction: Transaction) -> tuple[Relation, Execution]:
+        """The query, and a statement of its owner's."""
+        query = find_query(transaction, self._oid)
+        return query, execution_of(self._services, transaction, query)
+
+    def _function_parts(self) -> PartStore:
+        """Where what functions remember is kept."""
+        return self._services.queries.function_parts(self._oid)
+
+    def _plan_again(self, execution: Execution, query: Relation) -> Planned:
+        return plan_again(execution, query)
+
+    def _commit(
+        self, execution: Execution, query: Relation, plan: Planned, rows: list[pa.Table], done: QueryRecord
+    ) -> None:
+        commit(execution, query, plan, rows, done)
+
+    def _ended(self, record: QueryRecord, end: int) -> QueryRecord:
+        """The stream has ended, after the last cycle."""
+        done = record.at_end(self._stream.oid, end)
+        self._services.catalog.commit_query(self._oid, done)
+        return done
+
+    def _rows_of(
+        self, execution: Execution, plan: Planned, cut: Cut, stream: StreamRelation
+    ) -> tuple[list[pa.Table], int, float]:
+        """What a cycle makes in each branch, of how many tuples, and how long that took before the cut."""
+        sources, schemas = plan.cycle_sources, [target.arrow_schema for target in plan.targets]
+        read = partial(self._tuples, plan, cut, stream)
+        early = self._early.rows(execution, sources, stream_columns(sources), schemas, cut, read)
+        if early is not None:
+            return early.branches, early.rows_in, early.seconds
+        tuples = read(cut.first)
+        own = (self._repeated, self._functions)
+        run = CycleRun(execution, f"cycle_{self._oid}", sources, schemas, cut, tuples, *own)
+        return run.rows(), tuples.num_rows, 0.0
+
+    def _take_early(self, piece: Piece, stream: StreamRelation) -> None:
+        """Work on tuples of a cycle that is not cut yet."""
+        transaction = self._services.begin()
+        try:
+            query, execution = self._begun(transaction)
+            plan = self._plan(execution, query)
+            check_rights(transaction, execution.authority, plan)
+            tuples = self._tuples(plan, piece, stream, piece.first)
+            sources = plan.cycle_sources
+            self._early.take(execution, sources, stream_columns(sources), tuples, piece)
+        finally:
+            transaction.rollback()
 
     def _plan(self, execution: Execution, query: Relation) -> Planned:
         """The plan of the last cycle, unless a relation has changed in more than its rows."""
         if self._planned is not None:
             plan = self._planned[1]
             if self._planned[0] == _definitions(execution.transaction, query, plan):
-                target = execution.transaction.relation(plan.target.name)
-                assert target is not None
-                return replace(plan, target=target)
-        plan = plan_again(execution, query)
+                branches = [replace(one, target=current(execution, one.target)) for one in plan.branches]
+                return replace(plan, branches=tuple(branches))
+        plan = self._plan_again(execution, query)
         self._planned = (_definitions(execution.transaction, query, plan), plan)
         return plan
 
-    def _tuples(self, plan: Planned, cut: Cut, stream: StreamRelation) -> pa.Table:
-        """The tuples of a cycle, with the columns that are needed of them."""
-        assert isinstance(plan.source, CycleQuery)
-        with stream.hold(cut.first, cut.end) as chunk:
-            tuples = chunk.read([column.name for column in plan.source.stream_columns])
-        return tuples if cut.members is None else tuples.filter(pa.array(cut.members))
-
-    def _rows(self, execution: Execution, plan: Planned, cut: Cut, tuples: pa.Table) -> pa.Table:
-        """What they make, in one Spark job."""
-        assert isinstance(plan.source, CycleQuery)
-        given: dict[str, Input] = {}
-        held: list[Held] = []
-        for key, relation in base_relations(plan.source.query).items():
-            if relation.oid == self._stream.oid:
-                folder, single = self._repeated.file("cycle", tuples), tuples.num_rows <= SINGLE_ROWS_MAX
-                given[key] = FileInput((folder,), plan.source.stream_columns, single=single)
-            else:
-                given[key] = changeable(execution.input(_current(execution, relation), held))
-        names = {key: f"cycle_{self._oid}_{place}" for place, key in enumerate(given)}
-        schema = plan.target.arrow_schema
-        text = plan.source.to_spark(names, [self._window.value(place) for place in (cut.low, cut.high)])
-        inputs = {names[key]: one for key, one in given.items()}
-        frame = self._repeated.frame(execution.services.runner, renamed(text, schema.names), inputs, execution.tag)
-        try:
-            return frame.collect().cast(schema)
-        finally:
-            for release in held:
-                release()
-
-
-def _current(execution: Execution, relation: Relation) -> Relation:
-    """A relation as the transaction sees it: the cycle before may have written into it."""
-    return execution.transaction.relation(relation.name) or relation
+    def _tuples(self, plan: Planned, piece: Piece, stream: StreamRelation, first: int) -> pa.Table:
+        """The tuples of a cycle from `first` on, with the columns that are needed of them."""
+        return piece.since(first).read(stream, [column.name for column in stream_columns(plan.cycle_sources)])
 
 
 def _definitions(transaction: Transaction, query: Relation, plan: Planned) -> object:
     """What a plan depends on: the query, and the relations that it reads and writes, whatever their rows are."""
-    names = [plan.target.name, *(one.name for one in base_relations(plan.source.query).values())]
+    emitted = () if plan.emit is None else plan.emit.reads.values()
+    names = [one.name for one in (*plan.targets, *plan.reads.values(), *emitted)]
     found = (transaction.relation(name) for name in names)
     return query, tuple(None if one is None else replace(one, version=0) for one in found)

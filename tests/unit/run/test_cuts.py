@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from millpond.relation import Column, Relation
 from millpond.run import cuts
-from millpond.run.cuts import Cut, Cutter
+from millpond.run.cuts import Cutter, Piece
 from millpond.state.records import CycleRecord
 from millpond.stream import StreamRelation
 from millpond.stream_window import CycleWindow
-from millpond.types import BIGINT, TIMESTAMPTZ
+from millpond.types import BOOLEAN, TIMESTAMPTZ
 from tests.unit.stream.support import ManualClock, small_options
 
 SECOND = 1_000_000
@@ -26,13 +26,15 @@ START = datetime(2024, 1, 1, tzinfo=UTC)
 BASE = int(START.timestamp())
 
 
-def events(seconds: list[int | None]) -> pa.Table:
+def events(seconds: list[int | None], *, ends: bool = False) -> pa.Table:
+    """Events, of which the last may say that the stream ends."""
     times = [None if second is None else START + timedelta(seconds=second) for second in seconds]
-    return pa.table({"at": pa.array(times, pa.timestamp("us", "UTC")), "n": pa.array(range(len(times)), pa.int64())})
+    signals = [*(None if place % 2 else False for place in range(len(times) - 1)), ends][: len(times)]
+    return pa.table({"at": pa.array(times, pa.timestamp("us", "UTC")), "over": pa.array(signals, pa.bool_())})
 
 
 def opened(directory: Path, delay: int) -> tuple[StreamRelation, Relation]:
-    columns = (Column("at", TIMESTAMPTZ), Column("n", BIGINT))
+    columns = (Column("at", TIMESTAMPTZ), Column("over", BOOLEAN))
     options = {"timestamp": "at", "watermark": str(delay * 1000)}
     relation = Relation(7, "s", "stream", columns, options=options)
     stored = small_options(durability="memory")
@@ -42,9 +44,9 @@ def opened(directory: Path, delay: int) -> tuple[StreamRelation, Relation]:
     return stream, relation
 
 
-def window(by_rows: bool = False) -> CycleWindow:
+def window(by_rows: bool = False, until: str | None = None) -> CycleWindow:
     size = 4 if by_rows else SIZE * SECOND
-    return CycleWindow("cycle", "s", "tid" if by_rows else "at", by_rows, size, size)
+    return CycleWindow("cycle", "s", "tid" if by_rows else "at", by_rows, size, size, until=until)
 
 
 def naive(seconds: list[int | None], delay: int) -> tuple[dict[int, list[int]], list[int]]:
@@ -67,7 +69,7 @@ def naive(seconds: list[int | None], delay: int) -> tuple[dict[int, list[int]], 
     return ended, late
 
 
-def members(cut: Cut) -> list[int]:
+def members(cut: Piece) -> list[int]:
     return [cut.first + place for place in range(cut.end - cut.first) if cut.members is None or cut.members[place]]
 
 
@@ -117,6 +119,30 @@ def test_cycles_of_a_stream_that_is_there_already_are_the_same(seconds: list[int
     assert found == [expected[number] for number in sorted(expected)]
 
 
+@given(Seconds, st.integers(0, 25), st.lists(st.booleans(), min_size=40, max_size=40), st.booleans())
+def test_open_cycles_are_parts_of_those_that_are_cut(
+    seconds: list[int | None], delay: int, looks: list[bool], by_rows: bool
+) -> None:
+    """Whenever one looks, and takes what is new: together, in order, it is what the cycle has when it is cut."""
+    with TemporaryDirectory() as directory:
+        stream, relation = opened(Path(directory), delay)
+        record, first = CycleRecord(), 0
+        cutter = Cutter(stream, relation, window(by_rows), first, record)
+        taken: list[int] = []
+        until = 0
+        for second, looked in zip(seconds, looks, strict=False):
+            stream.append(events([second]))
+            while looked and (cut := cutter.next(first, record)) is not None:
+                taken += members(cut.since(until))
+                assert taken == members(cut)
+                taken, first, until, record = [], cut.following, cut.following, cut.record
+            piece = cutter.open(first, record) if looked else None
+            if piece is not None:
+                taken += members(piece.since(until))
+                until = piece.end
+        stream.close()
+
+
 def test_cycles_of_rows(tmp_path: Path) -> None:
     stream, relation = opened(tmp_path, 0)
     stream.append(events([5, 4, 3, 2, 1, 0, 9, 8, 7]))
@@ -131,3 +157,34 @@ def test_cycles_of_rows(tmp_path: Path) -> None:
         first, record = cut.following, cut.record
     assert found == [[1, 2, 3, 4], [5, 6, 7, 8]]
     assert not cutter.may_end_by_clock
+
+
+@given(Seconds, Seconds, st.integers(0, 25), st.integers(1, 7), st.booleans(), st.booleans())
+def test_the_end_of_the_stream_ends_all_cycles(
+    seconds: list[int | None], after: list[int | None], delay: int, look: int, by_rows: bool, restart: bool
+) -> None:
+    """What comes after the tuple that says so is of no cycle, nor is that tuple, however late or early it is."""
+    expected, _ = naive([*seconds, 10**6], delay)
+    cycles = [members for _, members in sorted(expected.items())]
+    if by_rows:
+        cycles = [list(range(low, min(low + 4, len(seconds)))) for low in range(0, len(seconds), 4)]
+    wanted = window(by_rows, "over")
+    with TemporaryDirectory() as directory:
+        stream, relation = opened(Path(directory), delay)
+        usual, cuts.LOOK_ROWS = cuts.LOOK_ROWS, look
+        try:
+            stream.append(events([*seconds, 0], ends=True))
+            if after:
+                stream.append(events(after))
+            record, first, found = CycleRecord(), 0, []
+            cutter = Cutter(stream, relation, wanted, first, record)
+            while (cut := cutter.next(first, record)) is not None:
+                found.append(members(cut))
+                first, record = cut.following, cut.record
+                if restart:
+                    cutter = Cutter(stream, relation, wanted, first, record)
+            assert cutter.stream_end == len(seconds)
+        finally:
+            cuts.LOOK_ROWS = usual
+        stream.close()
+    assert found == cycles
