@@ -26,11 +26,19 @@ from millpond.run.history import History, Version, VersionClock, plain, stamped
 logger = logging.getLogger(__name__)
 
 
+class Wake(Protocol):
+    """Tells a feed that something may have changed; or which rows came, that are a version by themselves."""
+
+    def __call__(self, rows: pa.Table | None = None) -> None: ...
+
+
 class Source(Protocol):
-    """What a feed is about. `is_state` says that `look` gives all rows each time, and not only those that are new."""
+    """What a feed is about. `is_state` says that `look` gives all rows each time, and not only those that are new;
+    `is_behind`, that the last look was not yet at the newest of several versions that are to be told one by one."""
 
     key: Key | None
     is_state: bool
+    is_behind: bool
 
     def look(self) -> pa.Table | None:
         """The rows as they are now, None if nothing can have changed since the last time."""
@@ -38,8 +46,8 @@ class Source(Protocol):
     def verify(self) -> None:
         """Raise if what it reads is gone; cheap, since it is asked often."""
 
-    def listen(self, wake: Callable[[], None]) -> Callable[[], None]:
-        """Have `wake` called whenever something may have changed, until what is given back is called."""
+    def listen(self, wake: Wake) -> Callable[[], None]:
+        """Have `wake` called whenever something may have changed, or rows came, until what is given back is called."""
 
     def interrupt(self) -> None:
         """Cancel a `look` that runs in another thread."""
@@ -153,9 +161,32 @@ class Feed:
 
     # -- the thread ----------------------------------------------------------------------------------------------
 
-    def _note_arrival(self) -> None:
-        self._arrived = True
-        self._work.set()
+    def _note_arrival(self, rows: pa.Table | None = None) -> None:
+        if rows is None:
+            self._arrived = True
+            self._work.set()
+        else:
+            self._add(rows)
+
+    def _add(self, rows: pa.Table) -> None:
+        """Rows that came by themselves are a version, whether somebody waits for them or not; those before the first
+        look are nobody's."""
+        try:
+            changes = all_of(self._bounded(plain(rows)), "insert")
+        except MillpondError as error:
+            self.end(error)
+            return
+        with self.changed:
+            if self.history.newest is None:
+                return
+            self._put(None, changes)
+            self.changed.notify_all()
+        self.news.ring()
+
+    def _put(self, answer: pa.Table | None, changes: pa.Table) -> None:
+        newest, number = self.history.newest, self._clock.next()
+        ordinal = 0 if newest is None else newest.ordinal + 1
+        self.history.add(Version(ordinal, number, answer, stamped(number, changes)))
 
     def _run(self) -> None:
         try:
@@ -194,7 +225,7 @@ class Feed:
         wanting = [reader.interval_s for reader in self.readers if reader.last is self.history.newest]
         if not self._arrived or not wanting:
             return None
-        return max(0.0, self._looked_at + min(wanting) - time.monotonic())
+        return 0 if self.source.is_behind else max(0.0, self._looked_at + min(wanting) - time.monotonic())
 
     def _look(self) -> None:
         with self.changed:
@@ -208,10 +239,7 @@ class Feed:
                 self._looking = False
         with self.changed:
             if made is not None:
-                answer, changes = made
-                newest, number = self.history.newest, self._clock.next()
-                ordinal = 0 if newest is None else newest.ordinal + 1
-                self.history.add(Version(ordinal, number, answer, stamped(number, changes)))
+                self._put(*made)
             self._served = serving
             self.changed.notify_all()
         self.news.ring()

@@ -50,6 +50,7 @@ class Subscriber:
     ) -> None:
         self.feed, self.wishes, self.who = feed, wishes, who
         self.last: Version | None = None
+        self._begun: Version | None = None
         self.interval_s = pace.interval_s if wishes.every_s is None else wishes.every_s
         self.skipped = 0
         self.seen_number = 0
@@ -67,7 +68,7 @@ class Subscriber:
     def start(self) -> None:
         """Take a place: behind the version that it has, or where it will get the first rows."""
         if self.wishes.as_of is None:
-            self.feed.current()
+            self._begun = self.feed.current()
             return
         self.last = self.feed.at(self.wishes.as_of)
         self.seen_number = self.wishes.as_of
@@ -142,7 +143,9 @@ class Subscriber:
         """The versions to give next: one after the other, or all that came in the time that it asked to wait."""
         history = self.feed.history
         if self.last is None:
-            return history.newest_only()
+            # What adds up to no answer begins where the subscriber came, whenever it reads.
+            begun = self._begun
+            return [begun] if begun is not None and begun.answer is None else history.newest_only()
         if time.monotonic() < self._due_at():
             return []
         following = history.after(self.last.ordinal)

@@ -18,6 +18,7 @@ from millpond.plan.output_key import output_key
 from millpond.relation import Relation
 from millpond.result import Result, ResultColumn
 from millpond.run.difference import Key
+from millpond.run.feed import Wake
 from millpond.run.view import Answer, ContinuousView
 from millpond.run.windowed_view import WindowedView
 from millpond.services import Services
@@ -25,7 +26,8 @@ from millpond.session_state import SessionState
 from millpond.spark.runner import FileInput
 from millpond.sql.bind import BoundQuery
 from millpond.sql.statements import QueryTree
-from millpond.statements.execution import Execution, Request, base_relations
+from millpond.statements.execution import Execution, base_relations
+from millpond.statements.request import Request
 from millpond.stream import StreamRelation
 
 CHUNK_ROWS = 100_000
@@ -37,6 +39,8 @@ _numbers = itertools.count(1)
 
 class FollowedQuery:
     """What the sources share: the relations that they read, which have to stay the ones they are."""
+
+    is_behind = False
 
     def __init__(self, services: Services, reads: Iterable[Relation]) -> None:
         self.services = services
@@ -104,20 +108,29 @@ class ViewSource(FollowedQuery):
             view.followers += 1
 
     def look(self) -> pa.Table | None:
+        last = self._last
+        following = None if last is None else self._slide_after(last)
+        if following is None and last is not None and self._slides:
+            # That of the newest slide might leave out some that end meanwhile.
+            following = last.slide
+            if following is None:
+                return None
         with self.looking() as execution:
-            answer = execution.view_answer(self._view.relation, self._next_slide())
-        if answer is self._last:
+            answer = execution.view_answer(self._view.relation, following)
+        if answer is last:
             return None
-        self._last = answer
-        if self._next_slide() is not None:
+        self._last, self.is_behind = answer, self._slide_after(answer) is not None
+        if self.is_behind:
             self._wake()
         return answer.rows
 
-    def _next_slide(self) -> int | None:
-        """The slide to look at, so that none is left out."""
-        if not isinstance(self._view, WindowedView) or self._last is None:
-            return None
-        return self._view.slide_after(self._last.slide)
+    @property
+    def _slides(self) -> bool:
+        return isinstance(self._view, WindowedView) and self._view.slides
+
+    def _slide_after(self, answer: Answer) -> int | None:
+        """The slide to look at next, so that none is left out."""
+        return self._view.slide_after(answer.slide) if isinstance(self._view, WindowedView) else None
 
     def listen(self, wake: Callable[[], None]) -> Stop:
         self._wake = wake
@@ -147,8 +160,7 @@ class QuerySource(FollowedQuery):
         with self.looking() as execution:
             bound = execution.bind(self._query)
             if bound.columns != self._columns:
-                message, hint = "the columns of what is subscribed to have changed", "Subscribe anew."
-                raise MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, message, hint=hint)
+                raise _changed()
             token = [_state_of(execution, relation) for relation in base_relations(bound).values()]
             if token == self._last:
                 return None
@@ -206,6 +218,46 @@ class StreamSource(FollowedQuery):
         return {oid: int(stream.stats().end_tid) for oid, (_, stream) in self._streams.items()}
 
 
+class QueryRowsSource(FollowedQuery):
+    """The rows that a continuous query makes, from now on: what it emits, or those of each chunk once it is committed
+    in its target. They come by themselves, so there is nothing to look at."""
+
+    is_state = False
+    key: Key | None = None
+
+    def __init__(self, services: Services, query: Relation, columns: pa.Schema, target: Relation | None) -> None:
+        super().__init__(services, [query] if target is None else [query, target])
+        self._query, self._target, self._columns = query, target, columns
+        self._started = False
+
+    def look(self) -> pa.Table | None:
+        if self._started:
+            return None
+        self._started = True
+        return self._columns.empty_table()
+
+    def listen(self, wake: Wake) -> Stop:
+        def give(rows: pa.Table) -> None:
+            # Rows of another definition are not told: `verify` ends the feed with an error.
+            if rows.schema.types == self._columns.types:
+                wake(rows)
+
+        stops = [self.hear(wake, ()), self.services.queries.rows(self._query.oid).given.listen(give)]
+
+        def stop() -> None:
+            for one in stops:
+                one()
+
+        return stop
+
+    def _verify(self, snapshot: Snapshot) -> None:
+        super()._verify(snapshot)
+        now = {one.oid: one for one in snapshot.relations.values()}
+        is_other = now[self._query.oid].definition != self._query.definition
+        if is_other or (self._target is not None and now[self._target.oid].arrow_schema != self._columns):
+            raise _changed()
+
+
 def view_key(services: Services, view: ContinuousView) -> Key | None:
     """The columns of a view that tell its rows apart."""
     return output_key(view.plan.upper.tree, lambda relation: key_of(services, relation))
@@ -225,6 +277,11 @@ def streams_below(services: Services, view: ContinuousView) -> list[StreamRelati
     below = [services.views.find(relation) for relation in view.plan.live if relation.kind == "continuous"]
     nested = [stream for one in below if one is not None for stream in streams_below(services, one)]
     return [*view.streams.values(), *nested]
+
+
+def _changed() -> MillpondError:
+    message, hint = "the columns of what is subscribed to have changed", "Subscribe anew."
+    return MillpondError(SqlState.OBJECT_NOT_IN_PREREQUISITE_STATE, message, hint=hint)
 
 
 def _state_of(execution: Execution, relation: Relation) -> object:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+
+import pyarrow as pa
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.plan.rules import check_no_session, check_rows
@@ -16,13 +18,15 @@ from millpond.result import Result, ResultColumn
 from millpond.run.feed import Source
 from millpond.run.feeds import Subject
 from millpond.run.subscriber import Pace, Subscriber, Wishes
-from millpond.sql.bind import BoundQuery
-from millpond.sql.dml import whole_relation
+from millpond.sql.bind import BoundQuery, bind_definition
+from millpond.sql.dml import columns_query, whole_name, whole_relation
 from millpond.sql.sqlite.translate import catalog_query
 from millpond.sql.subscribe import Subscribe
 from millpond.statements.continuous import start_unnamed
+from millpond.statements.continuous_plan import plan_again
+from millpond.statements.continuous_queries import find
 from millpond.statements.execution import Execution, base_relations
-from millpond.statements.sources import QuerySource, StreamSource, ViewSource
+from millpond.statements.sources import QueryRowsSource, QuerySource, StreamSource, ViewSource
 from millpond.types import BIGINT, TEXT
 
 CHANGE_COLUMNS = (ResultColumn("version", BIGINT), ResultColumn("change", TEXT))
@@ -53,10 +57,13 @@ def open_subscription(execution: Execution, statement: Subscribe) -> tuple[Subsc
 
 
 def bind_followed(execution: Execution, statement: Subscribe) -> BoundQuery:
-    """The query, if it is one that can be followed."""
+    """The query, if it is one that can be followed. The rows of a continuous query are those that it makes."""
+    made_by = _continuous_query(execution, statement)
+    if made_by is not None:
+        return _made(execution, made_by).bound
     if catalog_query(statement.query) is not None:
         raise not_supported("a subscription to system relations")
-    bound = execution.bind(statement.query)
+    bound = bind_definition(statement.query, execution)
     if any(relation.kind == "system" for relation in base_relations(bound).values()):
         raise not_supported("a subscription to system relations")
     return bound
@@ -99,6 +106,11 @@ def _pace(execution: Execution, statement: Subscribe) -> Pace:
 def _subject(execution: Execution, statement: Subscribe, bound: BoundQuery) -> Subject:
     """Which way a query is followed, by what it reads."""
     services, query = execution.services, statement.query
+    made_by = _continuous_query(execution, statement)
+    if made_by is not None:
+        made, shown = _made(execution, made_by), f'continuous query "{made_by.name}"'
+        source = partial(QueryRowsSource, services, made_by, made.columns, made.target)
+        return Subject((made_by.oid, made_by.definition), shown, source)
     whole = whole_relation(query, execution)
     shown = "the query" if whole is None else f'{whole.kind.replace("continuous", "view")} "{whole.name}"'
     relations = tuple(base_relations(bound).values())
@@ -114,6 +126,33 @@ def _subject(execution: Execution, statement: Subscribe, bound: BoundQuery) -> S
         check_rows(bound.tree, kept=True)
         return Subject(about, shown, lambda: StreamSource(services, query, bound))
     return Subject(about, shown, partial(_unnamed, execution, bound, relations))
+
+
+def _continuous_query(execution: Execution, statement: Subscribe) -> Relation | None:
+    """The continuous query that is subscribed to, if it is one."""
+    name = whole_name(statement.query)
+    return None if name is None else find(execution, name)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """The rows that a continuous query makes for subscribers: what it emits, or else what its only target gets."""
+
+    bound: BoundQuery
+    columns: pa.Schema
+    target: Relation | None
+
+
+def _made(execution: Execution, query: Relation) -> _Made:
+    plan = plan_again(execution, query)
+    if plan.emit is not None:
+        return _Made(plan.emit.written, plan.emit.schema, None)
+    if len(plan.targets) > 1:
+        what = f'a subscription to continuous query "{query.name}", which writes several tables and emits nothing,'
+        raise not_supported(what, hint="Subscribe to one of its tables, or let it EMIT rows.")
+    (target,) = plan.targets
+    bound = execution.bind(columns_query(target, target.visible_columns))
+    return _Made(bound, target.arrow_schema, target)
 
 
 def _unnamed(execution: Execution, bound: BoundQuery, relations: tuple[Relation, ...]) -> Source:

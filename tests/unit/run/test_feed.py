@@ -31,6 +31,7 @@ class Numbers:
 
     key: Key | None = (0,)
     is_state = True
+    is_behind = False
 
     def __init__(self) -> None:
         self.state: State = {}
