@@ -142,7 +142,7 @@ class CalendarWindow(StreamWindow):
             "quarter": day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1),
             "year": day.replace(month=1, day=1),
         }
-        return (starts[self.unit] - _EPOCH) // timedelta(microseconds=1)
+        return micros(starts[self.unit])
 
 
 @dataclass(frozen=True)
@@ -171,9 +171,10 @@ class SessionWindow(StreamWindow):
 @dataclass(frozen=True)
 class CycleWindow(StreamWindow):
     """One cycle after the other of a continuous query, at most `cycles` of them. Cycles of rows are counted from where
-    the query begins."""
+    the query begins. `until` is a column that is true in the row that ends the stream."""
 
     cycles: int | None = None
+    until: str | None = None
 
 
 AsOfNow = AgeWindow | CalendarWindow
@@ -202,6 +203,15 @@ def shown_length(length: int, *, by_rows: bool) -> str:
     return Setting("", 0, "ms", "").show(length // 1000) if length % 1000 == 0 else f"{length}us"
 
 
-def moment(micros: int) -> datetime:
+def moment(since_epoch_us: int) -> datetime:
     """Microseconds since 1970 as a time."""
-    return _EPOCH + timedelta(microseconds=micros)
+    return _EPOCH + timedelta(microseconds=since_epoch_us)
+
+
+def micros(time: datetime) -> int:
+    """A time as microseconds since 1970.
+
+    >>> micros(moment(1_700_000_000_123_456))
+    1700000000123456
+    """
+    return (time - _EPOCH) // timedelta(microseconds=1)

@@ -29,11 +29,12 @@ from millpond.plan.trees import (
     stream_of,
     streams_in,
 )
-from millpond.relation import TID, Relation
+from millpond.relation import TID, Read, Relation
 from millpond.sql import session_functions
 from millpond.sql.bind import BoundQuery, OutputColumn
 from millpond.sql.grouping import has_aggregate
-from millpond.sql.nodes import identifier, note_of, position_of, typed, walk_own
+from millpond.sql.history_functions import is_history
+from millpond.sql.nodes import cast, identifier, note_of, position_of, type_of, typed, walk_own
 from millpond.sql.stream_windows import window_of
 
 ARRIVAL = OutputColumn("arrival tid", TID.type)
@@ -60,9 +61,14 @@ class RowFlow:
     query: BoundQuery
     streams: tuple[Relation, ...]
 
+    @property
+    def reads(self) -> tuple[Read, ...]:
+        return self.query.reads
 
-def row_flow(bound: BoundQuery) -> RowFlow:
-    """The query as a flow, or an error with the rule that it breaks."""
+
+def row_flow(bound: BoundQuery, *, remembers: bool = False) -> RowFlow:
+    """The query as a flow, or an error with the rule that it breaks. Calls that remember rows before may be in it if
+    somebody does."""
     if not mentions_stream(bound.tree):
         message = "a continuous query must read a stream"
         hint = "Run the INSERT by itself: what it reads does not flow."
@@ -71,11 +77,20 @@ def row_flow(bound: BoundQuery) -> RowFlow:
     _check_session(bound.tree)
     tree = unfold_streams(bound.tree)
     _check_windows(tree)
-    _check_rows(tree)
+    _check_rows(_without_history(tree) if remembers else tree)
     streams = {stream.oid: stream for stream in streams_in(tree)}
     _add_arrival(tree)
     query = BoundQuery(tree, (*bound.columns, ARRIVAL), bound.relations, bound.names)
     return RowFlow(query, tuple(streams.values()))
+
+
+def _without_history(tree: exp.Expr) -> exp.Expr:
+    """The tree with a value in the place of each call that remembers: to what is around it, it is one."""
+    made = tree.copy()
+    for node in list(made.find_all(exp.Window)):
+        if is_history(node):
+            node.replace(cast(exp.Null(), type_of(node)))
+    return made
 
 
 def _refused(what: str, place: exp.Expr, stream: Relation | None, hint: str | None = _CREATE_VIEW) -> MillpondError:

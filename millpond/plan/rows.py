@@ -18,16 +18,17 @@ def drop_orders(tree: exp.Expr, *, kept: bool) -> list[str]:
     """Drops every ORDER BY without LIMIT below groupings and, of a view that is kept, at the top of the query; says so.
     The tree is changed."""
     notices = []
-    if kept and _drop_order(tree):
+    if kept and drop_order(tree):
         notices.append(TOP_ORDER)
     inner = [query for query in tree.find_all(exp.Select, exp.SetOperation) if query is not tree and is_raw(query)]
-    dropped = [query for query in inner if _drop_order(query)]
+    dropped = [query for query in inner if drop_order(query)]
     if dropped:
         notices.append(INNER_ORDER)
     return notices
 
 
-def _drop_order(query: exp.Expr) -> bool:
+def drop_order(query: exp.Expr) -> bool:
+    """Drop an ORDER BY that does not choose rows; whether there was one."""
     if not query.args.get("order") or query.args.get("limit") or query.args.get("offset"):
         return False
     distinct = query.args.get("distinct")

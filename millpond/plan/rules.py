@@ -100,8 +100,8 @@ def check_no_cycles(tree: exp.Expr) -> None:
     """Raises if a query reads cycles that is not one to run in them."""
     for table in tree.find_all(exp.Table):
         if isinstance(note_of(table).window, CycleWindow):
-            hint = "Write CREATE CONTINUOUS QUERY name AS INSERT INTO ... SELECT ... FROM CYCLE(...)."
-            raise refused("CYCLE is only supported in a continuous query", table, hint=hint)
+            hint = "Write INSERT INTO ... SELECT ... FROM CYCLE(...), or CREATE CONTINUOUS QUERY name AS that."
+            raise refused("CYCLE is only supported in an INSERT", table, hint=hint)
 
 
 def check_sessions(tree: exp.Expr) -> None:

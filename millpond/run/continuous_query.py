@@ -5,7 +5,7 @@ Steps of a chunk; whatever happens between two of them, no tuple is missed and n
 
 1. hold the tuples from the query's offsets to the ends of its streams, up to a bound, or to the end of a cycle
 2. compute what they make (nobody sees anything yet)
-3. make that visible together with the new offsets, in one step: see `millpond.statements.continuous_chunks`
+3. make that visible together with the new offsets, in one step: see `millpond.statements.continuous_commit`
 4. the followers advance, so that the streams may overwrite what was read
 
 The first three are the query's `Work`.
@@ -35,7 +35,7 @@ Sources = Mapping[int, StreamRelation]
 
 @dataclass(frozen=True)
 class CycleCosts:
-    """A cycle that was committed: where it starts and ends, and how long it took after it was complete."""
+    """A cycle that was committed: where it starts and ends, and how long it took after it was complete and before."""
 
     number: int
     starts: str
@@ -43,6 +43,7 @@ class CycleCosts:
     rows_in: int
     rows_out: int
     post_cut_s: float
+    early_s: float = 0.0
 
 
 class Work(Protocol):
@@ -60,6 +61,9 @@ class Work(Protocol):
     def look_again_s(self) -> float | None:
         """When there may be a chunk although no tuple arrives; None for never."""
 
+    def rest(self) -> None:
+        """Stop what goes on beside the steps, until the next of them."""
+
 
 Look = Callable[[], QueryRecord]
 """Finds out how far a query is: what failed may have failed after it was done."""
@@ -67,7 +71,10 @@ Look = Callable[[], QueryRecord]
 Commit = Callable[[int, QueryRecord], None]
 """Records in the catalog how far a query, by its oid, is."""
 
-_LASTING = ("0A", "21", "22", "23", "2B", "3F", "42", "54", "MP")
+Tell = Callable[[int], None]
+"""Called with the number of a chunk that was committed."""
+
+_LASTING = ("0A", "21", "22", "23", "2B", "38", "3F", "42", "54", "MP")
 """Classes of errors that lie in the data, in rights or in the definition: they come again however often one tries."""
 
 _INTERNAL_ERROR = "XX"
@@ -97,12 +104,13 @@ class ContinuousQuery:
         commit: Commit,
         cancel_jobs: Callable[[], None],
         cycles_max: int | None = None,
+        tell: Tell = lambda _chunk: None,
     ) -> None:
         self.oid = oid
         self.record = QueryRecord({})
         self.error: MillpondError | None = None
         self._sources, self._work, self._cycles_max = sources, work, cycles_max
-        self._look, self._commit, self._cancel_jobs = look, commit, cancel_jobs
+        self._look, self._commit, self._cancel_jobs, self._tell = look, commit, cancel_jobs, tell
         self._unsure = False
         self._failure: Failure | None = None
         self._followers: dict[int, Follower] = {}
@@ -116,8 +124,7 @@ class ContinuousQuery:
     @property
     def is_over(self) -> bool:
         """Whether it has done all that it was asked for."""
-        done = 0 if self.record.cycle is None else self.record.cycle.cycles
-        return self._cycles_max is not None and done >= self._cycles_max
+        return self.record.is_over(self._cycles_max)
 
     @property
     def cycles(self) -> Sequence[CycleCosts]:
@@ -136,10 +143,10 @@ class ContinuousQuery:
 
     # -- its place in the streams --------------------------------------------------------------------------------
 
-    def follow(self, source: int, first: int | None) -> int:
-        """Take a place in a stream, at its end if `first` is None: writers wait for the query from now on."""
+    def follow(self, source: int, first: int | None, *, earliest: bool = False) -> int:
+        """Take a place in a stream, as `StreamRelation.follow` does: writers wait for the query from now on."""
         stream = self._sources[source]
-        self._followers[source] = stream.follow(first)
+        self._followers[source] = stream.follow(first, earliest=earliest)
         self._stop_listening.append(stream.arrivals.listen(self._arrived.set))
         return int(self._followers[source].position)
 
@@ -175,6 +182,12 @@ class ContinuousQuery:
         self._thread = None
 
     def _run(self) -> None:
+        try:
+            self._work_on()
+        finally:
+            self._work.rest()
+
+    def _work_on(self) -> None:
         with self._interrupt.running(lock_timeout_ms=0):
             while self.record.failure is None and not self.is_over:
                 # In this order: who asks to stop says so first and wakes us then.
@@ -207,6 +220,7 @@ class ContinuousQuery:
         for oid, offset in record.offsets.items():
             self._followers[oid].advance(offset)
         self.record, self.error, self._strikes = record, None, 0
+        self._tell(record.chunks)
         return True
 
     def _recover(self) -> None:
@@ -215,6 +229,8 @@ class ContinuousQuery:
         if self._failure is not None:
             record = replace(record, failure=self._failure)
             self._commit(self.oid, record)
+        if record.chunks > self.record.chunks:
+            self._tell(record.chunks)
         self.record, self._unsure, self._failure = record, False, None
 
     def _bear(self, error: Exception) -> None:
@@ -226,10 +242,6 @@ class ContinuousQuery:
         self._strikes += 1
         state = error.sqlstate.value
         if state.startswith(_LASTING) or (state.startswith(_INTERNAL_ERROR) and self._strikes >= _STRIKES_MAX):
-            self._failure = failure_of(error)
+            self._failure = Failure.of(error)
         else:
             self._stopping.wait(_RETRY_FIRST_S * 2 ** min(self._strikes, _RETRY_DOUBLINGS))
-
-
-def failure_of(error: MillpondError) -> Failure:
-    return Failure(error.sqlstate.value, error.message, error.detail, error.hint)

@@ -17,6 +17,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from millpond.errors import InternalError, MillpondError, SqlState, not_supported
+from millpond.python_function import PythonFunction
 from millpond.relation import Column, Read, Relation
 from millpond.sql.coercion import assignment, resolve_unknown
 from millpond.sql.constants import Constants
@@ -27,7 +28,7 @@ from millpond.sql.nodes import note_of, type_of
 from millpond.sql.queries import bind_open, bind_query
 from millpond.sql.query_parts import settled
 from millpond.sql.reads import check_same_for_all, reads_of
-from millpond.sql.scope import FromItem, Names, Scope, ScopeColumn
+from millpond.sql.scope import FromItem, Moment, Names, NamesAsCreated, Scope, ScopeColumn
 from millpond.sql.translate import Translation, by_name, expression_text, query_text, relation_key
 from millpond.types import SqlType
 
@@ -39,6 +40,7 @@ __all__ = [
     "RelationRef",
     "assignment",
     "bind",
+    "bind_definition",
     "bind_expression",
 ]
 
@@ -121,6 +123,11 @@ def bind(
     return BoundQuery(bound.tree, columns, references, scope)
 
 
+def bind_definition(query: exp.Expr, names: Names) -> BoundQuery:
+    """A query that is evaluated again and again, and so reads what is, not what was."""
+    return bind(query, NamesAsCreated(names, {}))
+
+
 def bind_expression(
     expression: exp.Expr,
     columns: Sequence[Column],
@@ -188,8 +195,14 @@ class _NoNames:
     def relation_names(self) -> tuple[str, ...]:
         return ()
 
+    def function(self, name: str) -> PythonFunction | None:  # noqa: ARG002
+        return None
+
     def constant(self, name: str) -> datetime | date | str:
         raise InternalError(f"no value for {name} here")
 
     def call(self, name: str, arguments: Sequence[str | None]) -> str | None:  # noqa: ARG002
         raise not_supported(f"the function {name} in the definition of a relation")
+
+    def past(self, table: Relation, moment: Moment) -> Relation:  # noqa: ARG002
+        raise InternalError(f"no past of {table.name} here")

@@ -10,7 +10,7 @@ from sqlglot import exp
 from millpond.errors import InternalError
 from millpond.sql.coercion import constant
 from millpond.sql.functions import CONSTANTS
-from millpond.sql.nodes import identifier, note_of, type_of
+from millpond.sql.nodes import identifier, note_of, type_of, typed
 from millpond.sql.stream_windows import is_bound
 from millpond.sql.templates import rewrite
 from millpond.types import SqlType
@@ -21,14 +21,17 @@ Constants = Callable[[str], datetime | date | str | int | None]
 _ASKED_AS = {"current_role": "current_user", "current_catalog": "current_database"}
 
 
-def put_constants(tree: exp.Expr, constants: Constants) -> exp.Expr:
-    """`ts > now()` -> `ts > '2024-01-01 10:00:00+00'::timestamptz`."""
+def put_constants(tree: exp.Expr, constants: Constants, *, bounds: bool = True) -> exp.Expr:
+    """`ts > now()` -> `ts > '2024-01-01 10:00:00+00'::timestamptz`; `bounds` of windows may be left for later."""
 
     def rule(node: exp.Expr) -> exp.Expr:
         function = note_of(node).function
         if is_bound(node):
+            if not bounds:
+                return node
             bound = constants(bound_key(node.name, node.expressions[0].name))
-            return exp.Column(this=identifier(node.name)) if bound is None else constant_of(bound, type_of(node))
+            unknown = typed(exp.Column(this=identifier(node.name)), type_of(node))
+            return unknown if bound is None else constant_of(bound, type_of(node))
         if function is None or function.name not in CONSTANTS or not isinstance(node, exp.Anonymous):
             return node
         return constant(_value(function.name, constants), type_of(node))

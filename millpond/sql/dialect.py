@@ -200,6 +200,22 @@ class PostgresText(Postgres):
                 self.raise_error("Expected ON or USING")
             return join
 
+        def _parse_version(self) -> Any:
+            """`AS OF CYCLE n [OF query]` or `FOR SYSTEM_TIME AS OF time` behind a table; `kind` is the query."""
+            if self._match_text_seq("AS", "OF", "CYCLE"):
+                number = self._expected(self._parse_bitwise())
+                query = self._expected(self._parse_id_var(any_token=False)) if self._match_text_seq("OF") else "AS OF"
+                return self.expression(exp.Version(this="CYCLE", expression=number, kind=query))
+            if not self._match_text_seq("FOR", "SYSTEM_TIME"):
+                return None
+            moment = self._expected(self._match_text_seq("AS", "OF") and self._parse_bitwise())
+            return self.expression(exp.Version(this="TIMESTAMP", expression=moment, kind="AS OF"))
+
+        def _expected(self, made: Any) -> Any:
+            if not made:
+                self.raise_error("Unexpected token")
+            return made
+
         def _parse_table_alias(self, *options: Any, **more: Any) -> Any:
             alias = super()._parse_table_alias(*options, **more)
             if alias is None and self._prev is not None and self._prev.token_type is TokenType.ALIAS:

@@ -16,16 +16,16 @@ from datetime import date, datetime
 from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState, closest, not_supported
+from millpond.python_function import PythonFunction
 from millpond.relation import Column, Relation
 from millpond.sql import functions
 from millpond.sql.bind import BoundQuery, bind
 from millpond.sql.nodes import error, fold, identifier, position_of, walk_own
 from millpond.sql.parse import parse_expression
-from millpond.sql.scope import Names
+from millpond.sql.scope import Moment, Names
 from millpond.sql.signatures import function_name
 from millpond.sql.sql_types import to_data_type
-from millpond.sql.statements import Insert
-from millpond.sql.stream_windows import stream_named_in
+from millpond.sql.statements import Name
 from millpond.types import BIGINT, TEXT
 
 FILE = Column("__file", TEXT, hidden=True)
@@ -46,11 +46,17 @@ class NamesWith:
     def relation_names(self) -> Iterable[str]:
         return self.names.relation_names()
 
+    def function(self, name: str) -> PythonFunction | None:
+        return self.names.function(name)
+
     def constant(self, name: str) -> datetime | date | str:
         return self.names.constant(name)
 
     def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
         return self.names.call(name, arguments)
+
+    def past(self, table: Relation, moment: Moment) -> Relation:
+        return self.names.past(table, moment)
 
 
 # -- INSERT -------------------------------------------------------------------------------------------------------
@@ -198,6 +204,12 @@ def returning_query(relation: Relation, alias: str | None, outputs: Sequence[exp
     return exp.select(*(output.copy() for output in outputs), copy=False).from_(table, copy=False)
 
 
+def plain_columns(query: BoundQuery) -> list[str] | None:
+    """The names of the columns that a query passes on as they are; None if it computes any of its outputs."""
+    outputs = [output.unalias() for output in query.tree.expressions]
+    return None if any(not isinstance(output, exp.Column) for output in outputs) else [one.name for one in outputs]
+
+
 def alias_of(tree: exp.Expr) -> str | None:
     """The alias that an UPDATE or DELETE gives its target."""
     given = tree.this.args.get("alias")
@@ -223,53 +235,27 @@ def columns_query(relation: Relation, columns: Sequence[Column]) -> exp.Query:
 
 def whole_relation(query: exp.Query, names: Names) -> Relation | None:
     """The relation that a query reads as it is: `SELECT * FROM r` and nothing else."""
+    name = whole_name(query)
+    return None if name is None else names.relation(name.schema, name.name)
+
+
+def whole_name(query: exp.Query) -> Name | None:
+    """The name of what a query reads as it is."""
     parts = {name for name, value in query.args.items() if value}
     if not isinstance(query, exp.Select) or parts != {"expressions", "from_"}:
         return None
     table = query.args["from_"].this
-    plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier) and not table.args.get("joins")
+    plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
+    plain = plain and not (table.args.get("joins") or table.args.get("version"))
     if not plain or len(query.expressions) != 1 or not isinstance(query.expressions[0], exp.Star):
         return None
     schema = table.args.get("db")
-    return names.relation(fold(schema) if schema else None, fold(table.this))
+    return Name(fold(table.this), fold(schema) if schema else None, position_of(table))
 
 
-def relation_names(query: exp.Query) -> set[str]:
-    """The names of the catalog's relations that a query mentions, itself or in its CTEs.
-
-    >>> from millpond.sql.dialect import parse_query
-    >>> sorted(relation_names(parse_query("WITH a AS (SELECT * FROM a), c AS (SELECT * FROM a) SELECT * FROM c, b")))
-    ['a', 'b']
-    >>> relation_names(parse_query("SELECT * FROM TUMBLE(s, 10)"))
-    {'s'}
-    """
-    tables = [table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier)]
-    named = {fold(table.this) for table in tables if table.args.get("db") or not _names_cte(table)}
-    return named | {name for table in query.find_all(exp.Table) if (name := stream_named_in(table)) is not None}
-
-
-def names_in(defined: exp.Query | Insert) -> set[str]:
-    """The names of the relations that a definition mentions; an INSERT also mentions the one that it writes."""
-    if not isinstance(defined, Insert):
-        return relation_names(defined)
-    return {defined.target.name} | (set() if defined.source is None else relation_names(defined.source))
-
-
-def _names_cte(table: exp.Table) -> bool:
-    """Whether a table in FROM is a CTE in sight: of a query around it, but neither one it stands in nor a later one."""
-    name = fold(table.this)
-    below: exp.Expr = table
-    around = table.parent
-    while around is not None:
-        seen: list[exp.Expr] = []
-        if isinstance(around, exp.With):
-            seen = around.expressions[: around.expressions.index(below)]
-        elif around.args.get("with_") is not None and below is not around.args["with_"]:
-            seen = around.args["with_"].expressions
-        if any(fold(cte.args["alias"].this) == name for cte in seen):
-            return True
-        below, around = around, around.parent
-    return False
+def functions_called(tree: exp.Expr) -> set[str]:
+    """The names of the functions that a query or an expression calls."""
+    return {function_name(call) for call in tree.find_all(exp.Anonymous)}
 
 
 def _alias(table: exp.Expr, relation: Relation) -> str:

@@ -12,6 +12,7 @@ from millpond.namespace import DATABASE
 from millpond.relation import Relation
 from millpond.sql import functions, table_functions
 from millpond.sql.aged import aged
+from millpond.sql.as_of import bind_as_of, check_is_now
 from millpond.sql.coercion import coerce, common_type
 from millpond.sql.context import JOIN, BoundColumns, Context
 from millpond.sql.dialect import parse_query
@@ -31,7 +32,7 @@ from millpond.sql.operators import comparable
 from millpond.sql.scope import FromItem, NamesAsCreated, Scope, ScopeColumn, VisibleColumn
 from millpond.types import BOOLEAN
 
-_TABLE_PARTS = frozenset({"this", "db", "catalog", "alias", "joins", "only"})
+_TABLE_PARTS = frozenset({"this", "db", "catalog", "alias", "joins", "only", "version"})
 _JOIN_KINDS = frozenset({"", "INNER", "OUTER", "CROSS"})
 _JOIN_SIDES = frozenset({"", "LEFT", "RIGHT", "FULL"})
 _JOIN_PARTS = frozenset({"this", "on", "using", "side", "kind", "method"})
@@ -135,6 +136,7 @@ class FromBinder:
     def _table(self, node: exp.Table) -> exp.Expr:
         _refuse_parts(node, _TABLE_PARTS, "this option of a table in FROM")
         if isinstance(node.this, exp.Anonymous):
+            check_is_now(node, "a function")
             return self._function(node)
         if not isinstance(node.this, exp.Identifier):
             raise not_supported("this item in FROM", position=position_of(node))
@@ -143,12 +145,17 @@ class FromBinder:
         name, schema = fold(node.this), fold(node.args["db"]) if node.args.get("db") else None
         cte = self.scope.cte(name) if schema is None else None
         if cte is not None:
+            check_is_now(node, "a common table expression")
             return self._named(node, cte.columns, exp.Table(this=identifier(name)), None)
-        relation = self.find_relation(schema, name, node)
+        relation, written = self.find_relation(schema, name, node), None
+        if node.args.get("version"):
+            relation, written = bind_as_of(node, relation, self.context)
         if relation.kind == "view" and relation.definition is not None:
             return self._view(node, relation)
         columns = tuple(ScopeColumn(one.name, one.type, one.name, one.hidden) for one in relation.columns)
         table = exp.Table(this=identifier(relation.name), db=identifier(relation.schema))
+        if written is not None:
+            table.set("version", written)
         return self._named(node, columns, annotate(table, relation=relation), relation)
 
     def find_relation(self, schema: str | None, name: str, node: exp.Expr) -> Relation:

@@ -1,22 +1,21 @@
 """From text to statements: PostgreSQL's SQL, by sqlglot where it parses it, by tokens where it does not.
 
-`split` cuts a text into statements, `parse` turns one into a record of `statements.py`. Nothing here looks
-at the catalog; names and types are resolved later, by `bind`.
+`parse` turns a statement into a record of `statements.py`; `millpond.sql.split` cuts a text into statements before.
+Nothing here looks at the catalog; names and types are resolved later, by `bind`.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError
-from sqlglot.tokens import TokenType
 
 from millpond.errors import MillpondError, SqlState, not_supported
 from millpond.sql import definitions, utility
+from millpond.sql.branches import branch_texts, emitted, share_with
 from millpond.sql.clauses import relation_name, view_options
 from millpond.sql.continuous_queries import read_header
 from millpond.sql.copy import parse_copy
@@ -38,6 +37,7 @@ from millpond.sql.statements import (
     InsertLiterals,
     Name,
     Query,
+    QueryDefinition,
     Statement,
     Truncate,
     Update,
@@ -48,42 +48,6 @@ from millpond.sql.values_parser import parse_insert_values
 
 # sqlglot warns on its logger when it falls back to an opaque command; such a tree is refused below.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
-
-
-@dataclass(frozen=True)
-class Source:
-    """The text of one statement and where it starts in the text it was cut from."""
-
-    text: str
-    offset: int
-
-
-def split(text: str) -> list[Source]:
-    """Cut a text at its semicolons; empty statements are left out.
-
-    >>> [source.text for source in split("SELECT ';'; ; SELECT 2;")]
-    ["SELECT ';'", 'SELECT 2']
-    """
-    if ";" not in text.rstrip().rstrip(";"):
-        stripped = text.rstrip().rstrip(";")
-        return [Source(stripped, 0)] if tokenize_nonempty(stripped) else []
-    sources, start, last_end = [], None, 0
-    for token in tokenize(text):
-        if token.token_type is TokenType.SEMICOLON:
-            if start is not None:
-                sources.append(Source(text[start:last_end], start))
-            start = None
-        else:
-            start = token.start if start is None else start
-            last_end = token.end + 1
-    if start is not None:
-        sources.append(Source(text[start:last_end], start))
-    return sources
-
-
-def tokenize_nonempty(text: str) -> bool:
-    """Whether there is anything but blanks and comments. Long texts are taken to hold something."""
-    return len(text) > 10_000 or bool(tokenize(text))
 
 
 def parse(text: str, parameters: Parameters | None = None) -> Statement:
@@ -135,9 +99,35 @@ def parse_query(text: str, parameters: Parameters | None = None) -> exp.Query:
 
 def parse_insert(text: str) -> Insert:
     """An INSERT by the general parser, whatever it inserts."""
+    return _insert(_insert_tree(text))
+
+
+def parse_definition(text: str, start: int = 0) -> QueryDefinition:
+    """What a continuous query, whose definition begins there, inserts and emits."""
+    trees = [branch_tree(branch) for branch in branch_texts(text, start)]
+    share_with(trees)
+    emits = [tree for tree in trees if isinstance(tree, exp.Query)]
+    if len(emits) > 1:
+        raise not_supported("more than one EMIT in a continuous query", position=position_of(emits[1]))
+    inserts = tuple(_insert(tree) for tree in trees if isinstance(tree, exp.Insert))
+    if not inserts:
+        hint = "Subscribe to its SELECT instead, or insert something."
+        raise not_supported("a continuous query that only emits rows", hint=hint, position=position_of(emits[0]))
+    return QueryDefinition(inserts, emits[0] if emits else None)
+
+
+def branch_tree(text: str) -> exp.Insert | exp.Query:
+    """One of the INSERTs of a continuous query, or what it emits."""
+    query = emitted(text)
+    return _insert_tree(text) if query is None else parse_query(query)
+
+
+def _insert_tree(text: str) -> exp.Insert:
     tree = parse_tree(text)
-    assert isinstance(tree, exp.Insert)
-    return _insert(tree)
+    if not isinstance(tree, exp.Insert):
+        raise syntax_error(text, tokenize(text)[0])
+    _refuse_other_parts(tree)
+    return tree
 
 
 def parse_expression(text: str) -> exp.Expr:
@@ -197,6 +187,10 @@ def _insert(tree: exp.Insert) -> Insert:
     with_ = tree.args.get("with_")
     if with_ is not None and source is not None:
         source = source.copy()
+        own = source.args.get("with_")
+        if own is not None:
+            recursive = with_.args.get("recursive") or own.args.get("recursive")
+            with_ = exp.With(expressions=[*with_.expressions, *own.expressions], recursive=recursive)
         source.set("with_", with_)
     return Insert(definitions.name_of(target), columns, source, _returning(tree), column_positions=positions)
 
@@ -329,12 +323,8 @@ def _create_continuous_query(
     start = cursor.position - 1
     if parameters is not None:
         raise MillpondError(SqlState.UNDEFINED_PARAMETER, "there are no parameters in a continuous query's definition")
-    cursor.expect("INSERT", "INTO")
-    tree = parse_tree(" " * start + cursor.text[start:])
-    assert isinstance(tree, exp.Insert)
-    _refuse_other_parts(tree)
-    text = cursor.text[start:]
-    return CreateContinuousQuery(header.name, or_replace, header.if_not_exists, _insert(tree), text, header.options)
+    defined, text = parse_definition(cursor.text, start), cursor.text[start:]
+    return CreateContinuousQuery(header.name, or_replace, header.if_not_exists, defined, text, header.options)
 
 
 def _replace_continuous_query(cursor: TokenCursor, parameters: Parameters | None) -> Statement:

@@ -16,6 +16,11 @@ Parameters = Mapping[str, str]
 _BRACKETED = re.compile(r"\[([A-Z][A-Z0-9_]+)(?:\.[A-Z0-9_]+)?\]")
 _RAISED = re.compile(r"(?P<sqlstate>[0-9A-Z]{5}):(?P<message>.*)", re.DOTALL)
 
+_ROUTINE = re.compile(
+    r"RuntimeError: in function (?P<name>.*?), line (?P<line>\d+): (?P<message>.*?)(?=\n\tat |\n\n|\Z)", re.DOTALL
+)
+"""How a function in Python says that it failed."""
+
 _SORT_ORDER_DEFECT = "cannot be cast to class org.apache.spark.sql.catalyst.expressions.SortOrder"
 """How Spark 4.3 fails when it plans LISTAGG with an order together with DISTINCT aggregates of other arguments."""
 
@@ -42,6 +47,10 @@ def from_spark(condition: str, sqlstate: str | None, parameters: Parameters, mes
     'division by zero'
     """
     main = condition.partition(".")[0]
+    routine = _ROUTINE.search(message)
+    if routine is not None:
+        where = f"In function {routine['name']}, line {routine['line']}."
+        return MillpondError(SqlState.EXTERNAL_ROUTINE_EXCEPTION, routine["message"].strip(), detail=where)
     if _SORT_ORDER_DEFECT in message:
         hint = "Compute one of them in a subquery."
         return not_supported("string_agg with ORDER BY next to several aggregates with DISTINCT", hint=hint)

@@ -11,9 +11,21 @@ from typing import Protocol
 from sqlglot import exp
 
 from millpond.errors import SqlState, closest, not_supported
+from millpond.python_function import PythonFunction
 from millpond.relation import TID, Relation
 from millpond.sql.nodes import annotate, error, fold, identifier, placed, position_of
 from millpond.types import SqlType
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Of when a table is read: a time, or after a `cycle` of a query, which may be named. `value` is the time, or the
+    number of the cycle, as a bound expression without columns."""
+
+    value: exp.Expr
+    cycle: bool
+    query: str | None = None
+    position: int | None = None
 
 
 class Names(Protocol):
@@ -25,12 +37,18 @@ class Names(Protocol):
     def relation_names(self) -> Iterable[str]:
         """The names of all relations, for hints."""
 
+    def function(self, name: str) -> PythonFunction | None:
+        """The function of that name, if somebody has defined it."""
+
     def constant(self, name: str) -> datetime | date | str:
         """The value, during this statement, of `now` (with a zone), `current_user`, `current_database`,
         `current_schema` or `version`."""
 
     def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
         """What a function of the session gives, and does; None is NULL."""
+
+    def past(self, table: Relation, moment: Moment) -> Relation:
+        """A table as it was, or an error if that is not known any more."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +68,18 @@ class NamesAsCreated:
     def relation_names(self) -> Iterable[str]:
         return self.names.relation_names()
 
+    def function(self, name: str) -> PythonFunction | None:
+        return self.names.function(name)
+
     def constant(self, name: str) -> datetime | date | str:
         return self.names.constant(name)
 
     def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
         return self.names.call(name, arguments)
+
+    def past(self, table: Relation, moment: Moment) -> Relation:  # noqa: ARG002
+        hint = "Read the past where it is needed, in a query over the view or the query's table."
+        raise not_supported("AS OF in a definition or a subscription", hint=hint, position=moment.position)
 
 
 @dataclass(frozen=True)

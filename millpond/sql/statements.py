@@ -11,11 +11,13 @@ from typing import Literal
 
 from sqlglot import exp
 
+from millpond.python_function import Parameter
 from millpond.relation import Check, Column, Key
 from millpond.sql.copy import CopyStatement
 from millpond.sql.session_records import SessionStatement
 from millpond.sql.subscribe import Subscribe
 from millpond.sql.values_parser import InsertValues
+from millpond.types import SqlType
 
 QueryTree = exp.Query
 """The tree of a query, for those who only pass it on."""
@@ -104,6 +106,27 @@ class CreateView:
 
 
 @dataclass(frozen=True)
+class CreateFunction:
+    """A function in Python; `pickled` is a callable of the program in the place of the text."""
+
+    name: Name
+    or_replace: bool
+    parameters: tuple[Parameter, ...]
+    result: SqlType
+    body: str
+    keys: tuple[str, ...] = ()
+    pickled: str | None = None
+
+
+@dataclass(frozen=True)
+class DropFunction:
+    name: Name
+    if_exists: bool
+    types: tuple[SqlType, ...] | None
+    cascade: bool
+
+
+@dataclass(frozen=True)
 class RefreshView:
     name: Name
 
@@ -120,13 +143,27 @@ class RenameView:
 
 
 @dataclass(frozen=True)
+class QueryDefinition:
+    """The INSERTs of a continuous query, and the query whose rows it emits as its tuples arrive."""
+
+    inserts: tuple[Insert, ...]
+    emit: QueryTree | None = None
+
+    @property
+    def sources(self) -> tuple[QueryTree, ...]:
+        """The queries that it runs."""
+        sources = (*(insert.source for insert in self.inserts), self.emit)
+        return tuple(one for one in sources if one is not None)
+
+
+@dataclass(frozen=True)
 class CreateContinuousQuery:
-    """`text` is the INSERT as it was written; its positions are those in the whole statement."""
+    """`text` is the definition as it was written; its positions are those in the whole statement."""
 
     name: Name
     or_replace: bool
     if_not_exists: bool
-    insert: Insert
+    defined: QueryDefinition
     text: str
     options: Mapping[str, str] = field(default_factory=dict)
 
@@ -313,6 +350,8 @@ Statement = (
     | CreateTableAs
     | CreateStream
     | CreateView
+    | CreateFunction
+    | DropFunction
     | AddColumn
     | RefreshView
     | VerifyView

@@ -21,7 +21,7 @@ from millpond.sql.nodes import annotate, cast, error, fold, identifier, note_of,
 from millpond.sql.scope import ScopeColumn
 from millpond.sql.sql_types import UNKNOWN
 from millpond.stream_window import CycleWindow, LastWindow, SessionWindow, StreamWindow, WindowKind
-from millpond.types import BIGINT, INTERVAL, TIMESTAMP, SqlType
+from millpond.types import BIGINT, BOOLEAN, INTERVAL, TIMESTAMP, SqlType
 
 FindRelation = Callable[[str | None, str, exp.Expr], Relation]
 
@@ -65,7 +65,7 @@ def bind(
     if name == "last":
         return _last(node, relation, context, alias)
     column, arguments = _time_column(node.expressions[1:], relation)
-    arguments, cycles = _number_of_cycles(arguments, name, context)
+    arguments, end = _end_of_cycles(arguments, name, relation, context)
     call = CALLS[name]
     written, arguments = _partition(arguments) if name == "session" else ([], arguments)
     if not call.count - call.optional <= len(arguments) <= call.count:
@@ -84,7 +84,7 @@ def bind(
         keys = tuple(_session_key(one, relation) for one in written)
         window = SessionWindow(name, alias, axis.name, by_rows, sizes[0].length, sizes[0].length, keys)
     elif name == "cycle":
-        window = CycleWindow(name, alias, axis.name, by_rows, sizes[0].length, sizes[0].length, cycles)
+        window = CycleWindow(name, alias, axis.name, by_rows, sizes[0].length, sizes[0].length, *end)
     elif sizes:
         window = StreamWindow(name, alias, axis.name, by_rows, sizes[0].length, sizes[-1].length)
         _check_panes(window, node)
@@ -96,19 +96,36 @@ def bind(
     return placed(annotate(table, relation=relation, window=window), node), tuple(columns), relation
 
 
-def _number_of_cycles(
-    arguments: Sequence[exp.Expr], name: str, context: Context
-) -> tuple[Sequence[exp.Expr], int | None]:
-    """The arguments without `cycles => n`, and n."""
-    named = [one for one in arguments if isinstance(one, exp.Kwarg)]
-    for one in named:
-        if name != "cycle" or one.name.lower() != "cycles" or len(named) > 1:
-            raise error(SqlState.UNDEFINED_FUNCTION, f'{name.upper()} has no argument "{one.name}"', one)
-        number = _Size.of(one.expression, context)
-        if not number.by_rows:
-            raise error(SqlState.DATATYPE_MISMATCH, "the number of cycles must be an integer", one)
-        return [other for other in arguments if other is not one], number.length
-    return arguments, None
+def _end_of_cycles(
+    arguments: Sequence[exp.Expr], name: str, relation: Relation, context: Context
+) -> tuple[Sequence[exp.Expr], tuple[int | None, str | None]]:
+    """The arguments without `cycles => n` and `until => column`, and these two."""
+    named: dict[str, exp.Kwarg] = {}
+    for one in arguments:
+        if isinstance(one, exp.Kwarg):
+            if name != "cycle" or one.name.lower() not in ("cycles", "until") or one.name.lower() in named:
+                raise error(SqlState.UNDEFINED_FUNCTION, f'{name.upper()} has no argument "{one.name}"', one)
+            named[one.name.lower()] = one
+    cycles = _number_of_cycles(named["cycles"], context) if "cycles" in named else None
+    until = _signal(named["until"], relation) if "until" in named else None
+    return [one for one in arguments if not isinstance(one, exp.Kwarg)], (cycles, until)
+
+
+def _number_of_cycles(written: exp.Kwarg, context: Context) -> int:
+    number = _Size.of(written.expression, context)
+    if not number.by_rows:
+        raise error(SqlState.DATATYPE_MISMATCH, "the number of cycles must be an integer", written)
+    return number.length
+
+
+def _signal(written: exp.Kwarg, relation: Relation) -> str:
+    """The column that says whether a row ends the stream."""
+    column = relation.column(_key(written.expression, relation))
+    assert column is not None
+    if column.type != BOOLEAN:
+        message = f'a stream ends by a boolean column, and "{column.name}" is of type {column.type}'
+        raise error(SqlState.DATATYPE_MISMATCH, message, written)
+    return column.name
 
 
 def _last(
@@ -157,6 +174,12 @@ def _key(written: exp.Expr, relation: Relation) -> str:
 def event_time(stream: Relation) -> str:
     """The column that a stream's windows of time go by, unless they name another."""
     return stream.options.get("timestamp", ARRIVAL_TIMESTAMP.name)
+
+
+def reads_cycles(query: exp.Expr) -> bool:
+    """Whether a query, not bound yet, has a CYCLE in FROM."""
+    calls = (table.this for table in query.find_all(exp.Table))
+    return any(isinstance(call, exp.Anonymous) and str(call.this).lower() == "cycle" for call in calls)
 
 
 def stream_named_in(table: exp.Table) -> str | None:

@@ -6,7 +6,16 @@ from collections.abc import Callable
 from typing import Literal
 
 from millpond.errors import MillpondError, SqlState, not_supported
-from millpond.sql import continuous_queries, definitions, grants, messages, roles, settings, transactions
+from millpond.sql import (
+    continuous_queries,
+    definitions,
+    grants,
+    messages,
+    python_functions,
+    roles,
+    settings,
+    transactions,
+)
 from millpond.sql.clauses import relation_name, relation_names
 from millpond.sql.statements import (
     CreateStream,
@@ -144,6 +153,7 @@ _HANDLERS: tuple[tuple[tuple[str, ...], Callable[[TokenCursor], Statement]], ...
     *settings.HANDLERS,
     *messages.HANDLERS,
     *continuous_queries.HANDLERS,
+    *python_functions.HANDLERS,
     (("VACUUM",), _vacuum),
     (("ALTER", "VIEW"), _alter_view),
     (("VERIFY", "VIEW"), _verify_view),

@@ -42,6 +42,12 @@ class PartStore:
         pq.write_table(rows, directory / "part.parquet", compression="snappy", store_decimal_as_integer=True)
         return self.adopt(directory)
 
+    def copy(self, part: Part, other: PartStore) -> Part:
+        """A part of another store as one of this."""
+        directory = self.new_directory()
+        shutil.copytree(other.directory / part.name, directory)
+        return self.adopt(directory, buckets=part.buckets)
+
     def paths(self, parts: Iterable[Part]) -> list[Path]:
         return [path for part in parts for path in self._files(self.directory / part.name)]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from millpond.errors import MillpondError, SqlState
 
 T = TypeVar("T")
 
@@ -103,9 +105,8 @@ class StateRecord:
         saved = {oid: None if one is None else SavedAxis(**one) for oid, one in _by_oid(stored.get("axes", {})).items()}
         listed = stored.get("sessions")
         sessions = None if listed is None else SavedSessions(Part(**listed["part"]), listed["high"])
-        late = tuple(LatePart(**{**one, "part": Part(**one["part"])}) for one in stored.get("late", ()))
         offsets, taken = _by_oid(stored["offsets"]), _by_oid(stored["taken"])
-        return cls(offsets, parts, stored["columns_made"], taken, saved, sessions, late)
+        return cls(offsets, parts, stored["columns_made"], taken, saved, sessions, _late_parts(stored))
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,15 @@ class Failure:
     detail: str | None = None
     hint: str | None = None
 
+    @classmethod
+    def of(cls, error: MillpondError) -> Failure:
+        return cls(error.sqlstate.value, error.message, error.detail, error.hint)
+
+    @property
+    def error(self) -> MillpondError:
+        """What was raised."""
+        return MillpondError(SqlState(self.sqlstate), self.message, detail=self.detail, hint=self.hint)
+
 
 @dataclass(frozen=True)
 class ViewRecord:
@@ -133,6 +143,7 @@ class ViewRecord:
 
     `taken_before` is how many tuples of each stream those states had taken when the view joined them. `window_mode` is
     how its windows are computed, once that was measured; `panes` how long those are that it took from other views.
+    `late` is what is left to publish of the late rows of a view that was set aside.
     """
 
     starts: dict[int, int | None]
@@ -141,6 +152,7 @@ class ViewRecord:
     failure: Failure | None = None
     window_mode: str | None = None
     panes: dict[str, int] = field(default_factory=dict)
+    late: tuple[LatePart, ...] = ()
 
     def dumps(self) -> str:
         return json.dumps(asdict(self))
@@ -149,7 +161,9 @@ class ViewRecord:
     def loads(cls, text: str) -> ViewRecord:
         """The record that `dumps` wrote.
 
-        >>> record = ViewRecord({7: 3}, {"state_0": Link(9, {"p0": "c0"}, "c0")}, {7: 5}, Failure("22012", "overflow"))
+        >>> late = (LatePart(8, 7, 3, Part("c", 1, 2)),)
+        >>> failed = Failure("22012", "overflow")
+        >>> record = ViewRecord({7: 3}, {"state_0": Link(9, {"p0": "c0"}, "c0")}, {7: 5}, failed, late=late)
         >>> ViewRecord.loads(record.dumps()) == record
         True
         """
@@ -157,20 +171,21 @@ class ViewRecord:
         links = {name: Link(**link) for name, link in stored["links"].items()}
         failure = None if stored["failure"] is None else Failure(**stored["failure"])
         before, mode, panes = _by_oid(stored["taken_before"]), stored.get("window_mode"), stored.get("panes", {})
-        return cls(_by_oid(stored["starts"]), links, before, failure, mode, panes)
+        return cls(_by_oid(stored["starts"]), links, before, failure, mode, panes, _late_parts(stored))
 
 
 @dataclass(frozen=True)
 class CycleRecord:
     """How far a query that runs in cycles is: how many it has done, up to which place of the axis, and which tuples it
     looked at for the last. `reached` is the highest place before the tuple that it reads next; `late` counts tuples
-    that came after their cycle."""
+    that came after their cycle. `ended` says that the stream has ended: there will be no other."""
 
     cycles: int = 0
     done: int = -(1 << 62)
     seen: int = 0
     reached: int = -(1 << 62)
     late: int = 0
+    ended: bool = False
 
     def after(self, *, done: int, seen: int, reached: int, late: int) -> CycleRecord:
         """One cycle later."""
@@ -181,7 +196,8 @@ class CycleRecord:
 class QueryRecord:
     """Where a continuous query will read each stream (by oid) next, and what it has done so far.
 
-    `chunks` counts its steps: of two records of a query, the one with more of them is the newer.
+    `chunks` counts its steps: of two records of a query, the one with more of them is the newer. `functions` are the
+    parts that hold what its functions remember.
     """
 
     offsets: dict[int, int]
@@ -190,13 +206,24 @@ class QueryRecord:
     rows_out: int = 0
     failure: Failure | None = None
     cycle: CycleRecord | None = None
+    functions: dict[str, Part] = field(default_factory=dict)
 
     def advanced(self, ends: Mapping[int, int], rows_out: int, cycle: CycleRecord | None = None) -> QueryRecord:
         """The query after chunks that ended there, of which it made so many rows; perhaps after a cycle."""
         assert all(end >= self.offsets[stream] for stream, end in ends.items()), "a query does not take a tuple twice"
         taken = sum(end - self.offsets[stream] for stream, end in ends.items())
         offsets, rows = {**self.offsets, **ends}, (self.rows_in + taken, self.rows_out + rows_out)
-        return QueryRecord(offsets, self.chunks + 1, *rows, cycle=cycle)
+        return QueryRecord(offsets, self.chunks + 1, *rows, cycle=cycle, functions=self.functions)
+
+    def at_end(self, stream: int, end: int) -> QueryRecord:
+        """The query after the last cycle of a stream that has ended there."""
+        cycle = replace(self.cycle or CycleRecord(seen=end), ended=True)
+        return self.advanced({stream: end}, 0, cycle)
+
+    def is_over(self, cycles_max: int | None) -> bool:
+        """Whether all cycles are done that there will be."""
+        cycle = self.cycle or CycleRecord()
+        return cycle.ended or (cycles_max is not None and cycle.cycles >= cycles_max)
 
     def dumps(self) -> str:
         return json.dumps(asdict(self))
@@ -205,14 +232,21 @@ class QueryRecord:
     def loads(cls, text: str) -> QueryRecord:
         """The record that `dumps` wrote.
 
-        >>> record = QueryRecord({7: 3}, failure=Failure("22012", "division by zero")).advanced({7: 5}, 1)
-        >>> QueryRecord.loads(record.dumps()) == record == QueryRecord({7: 5}, 1, 2, 1)
+        >>> failed = QueryRecord({7: 3}, failure=Failure("22012", "division by zero"), functions={"a": Part("b", 1, 2)})
+        >>> record = failed.advanced({7: 5}, 1)
+        >>> QueryRecord.loads(record.dumps()) == record == QueryRecord({7: 5}, 1, 2, 1, functions=failed.functions)
         True
         """
         stored = json.loads(text)
         failure = None if stored["failure"] is None else Failure(**stored["failure"])
         cycle = CycleRecord(**stored["cycle"]) if stored.get("cycle") else None
-        return cls(**{**stored, "offsets": _by_oid(stored["offsets"]), "failure": failure, "cycle": cycle})
+        functions = {name: Part(**part) for name, part in stored.get("functions", {}).items()}
+        known = {"offsets": _by_oid(stored["offsets"]), "failure": failure, "cycle": cycle, "functions": functions}
+        return cls(**{**stored, **known})
+
+
+def _late_parts(stored: Mapping[str, Any]) -> tuple[LatePart, ...]:
+    return tuple(LatePart(**{**one, "part": Part(**one["part"])}) for one in stored.get("late", ()))
 
 
 def _by_oid(stored: dict[str, T]) -> dict[int, T]:

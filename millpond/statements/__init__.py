@@ -17,6 +17,7 @@ from millpond.statements import (
     define,
     notifications,
     ownership,
+    python_functions,
     roles,
     settings,
 )
@@ -24,8 +25,9 @@ from millpond.statements.change import delete, truncate, update
 from millpond.statements.copy import copy
 from millpond.statements.execution import Execution
 from millpond.statements.explain import explain, explain_continuous_query, explain_split
+from millpond.statements.foreground_cycles import insert
 from millpond.statements.grants import change_privileges
-from millpond.statements.insert import insert, insert_literals
+from millpond.statements.insert import insert_literals
 from millpond.statements.memberships import change_membership
 from millpond.statements.subscribe import subscribe
 from millpond.statements.vacuum import vacuum
@@ -45,6 +47,8 @@ HANDLERS: Mapping[type[Any], Callable[[Execution, Any], Result]] = {
     s.CreateTableAs: define.create_table_as,
     s.CreateStream: define.create_stream,
     s.CreateView: define.create_view,
+    s.CreateFunction: python_functions.create,
+    s.DropFunction: python_functions.drop,
     s.RefreshView: continuous.refresh,
     s.VerifyView: verify,
     s.RenameView: define.rename_view,

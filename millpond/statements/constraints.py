@@ -9,11 +9,15 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from millpond.errors import Concerns, MillpondError, SqlState
-from millpond.relation import Check, Key, Relation
+from millpond.errors import Concerns, MillpondError, SqlState, not_supported
+from millpond.relation import Check, Column, Key, Relation
 from millpond.spark.runner import FileInput, quote
+from millpond.sql.bind import bind_expression
+from millpond.sql.dml import default_query, functions_called
+from millpond.sql.parse import parse_expression
 from millpond.statements.execution import Execution
 from millpond.tables import DataFile
+from millpond.types import BOOLEAN
 from millpond.values import failing_row, to_text
 
 
@@ -31,7 +35,7 @@ def verify(
 
 def verify_check(execution: Execution, relation: Relation, rows: FileInput, check: Check) -> None:
     """A CHECK holds unless it is false; NULL passes."""
-    condition = execution.bind_check(relation.name, relation.columns, check)
+    condition = bound_check(relation.name, relation.columns, check)
     named = f"{{rows}} AS {quote(relation.name)}"
     failing = _first(execution, f"SELECT {_columns(relation)} FROM {named} WHERE NOT ({condition}) LIMIT 1", rows)
     if failing is not None:
@@ -41,6 +45,25 @@ def verify_check(execution: Execution, relation: Relation, rows: FileInput, chec
             detail=failing_row(failing, relation, 0),
             concerns=Concerns(relation.schema, relation.name, constraint=check.name),
         )
+
+
+def bound_check(name: str, columns: Sequence[Column], check: Check) -> str:
+    """A CHECK's condition as Spark SQL over the columns of a relation of that name."""
+    tree = parse_expression(check.expression)
+    bound = bind_expression(tree, columns, relation_name=name, clause="check constraints")
+    if bound.type != BOOLEAN:
+        message = f"argument of CHECK must be type boolean, not type {bound.type}"
+        raise MillpondError(SqlState.DATATYPE_MISMATCH, message)
+    return bound.to_spark()
+
+
+def check_default(execution: Execution, column: Column) -> None:
+    """Raise what is wrong with a column's default. What calls a function of a user's would depend on that."""
+    assert column.default is not None
+    defined = functions_called(parse_expression(column.default)) & execution.transaction.functions.keys()
+    if defined:
+        raise not_supported(f"the function {min(defined)} in the default of a column")
+    default_query(column, 1, execution)
 
 
 def _verify_not_null(execution: Execution, relation: Relation, rows: FileInput) -> None:

@@ -23,8 +23,9 @@ from millpond.spark.runner import FileInput
 from millpond.sql.bind import BoundQuery
 from millpond.sql.statements import CreateView, RefreshView
 from millpond.state.records import ViewRecord
-from millpond.statements.execution import Execution, Request
+from millpond.statements.execution import Execution
 from millpond.statements.late import create_late_streams, late_streams
+from millpond.statements.request import Request
 from millpond.stream_window import AgeWindow, AsOfNow
 
 OPTIONS = {

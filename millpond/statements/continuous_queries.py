@@ -1,4 +1,4 @@
-"""CREATE, ALTER, DROP and EXPLAIN CONTINUOUS QUERY: an INSERT ... SELECT from streams that runs in the background."""
+"""CREATE, ALTER and DROP CONTINUOUS QUERY: INSERTs ... SELECT from streams that run in the background."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from functools import partial
 
 from millpond.config import Setting
 from millpond.errors import MillpondError, SqlState, closest
-from millpond.plan.cycle import CycleQuery
-from millpond.privileges.authority import with_rights_of
+from millpond.privileges.authority import Authority, with_rights_of
 from millpond.relation import Relation
 from millpond.result import Notice, Result
 from millpond.run.continuous_queries import PAUSED, QueryPlan
 from millpond.run.continuous_query import Work
 from millpond.services import Services
 from millpond.session_state import SessionState
-from millpond.sql.dml import relation_names
-from millpond.sql.parse import parse_insert
+from millpond.sql.named_relations import relation_names
+from millpond.sql.parse import parse_definition
 from millpond.sql.statements import AlterContinuousQuery, CreateContinuousQuery, DropContinuousQuery, Name
-from millpond.statements.continuous_chunks import ChunkInserter, Planned, check_rights, plan_again, planned
+from millpond.statements.continuous_chunks import ChunkInserter
+from millpond.statements.continuous_plan import Planned, check_rights, plan_again, planned, seen_by
 from millpond.statements.cycle_chunks import CycleInserter
-from millpond.statements.execution import Execution, Request
+from millpond.statements.execution import Execution
+from millpond.statements.request import Request
 
 _START = Setting("start", "latest", "choice", "Where in its streams a query begins.", choices=("latest", "earliest"))
 
@@ -49,7 +50,7 @@ def create(execution: Execution, statement: CreateContinuousQuery) -> Result:
     )
     if old is not None:
         relation = with_rights_of(old, replace(relation, options=old.options))
-    check_rights(execution.transaction, relation.owner, new.plan)
+    check_rights(execution.transaction, Authority.of(relation.owner, execution.transaction.roles), new.plan)
     _put(execution, query_plan(relation, new.plan), old, earliest=new.earliest)
     return done
 
@@ -65,11 +66,9 @@ class NewQuery:
 
 def plan_new(execution: Execution, statement: CreateContinuousQuery) -> NewQuery:
     """What CREATE would make, or the error that it would raise for what it says."""
-    start = _checked_start(statement.options)
-    source = statement.insert.source
-    sees = {} if source is None else execution.visible_to(source)
-    plan = planned(execution, statement.insert, sees)
-    _check_no_cycle(execution, statement.name.name, plan)
+    start, sees = _checked_start(statement.options), seen_by(execution, statement.defined)
+    plan = planned(execution, statement.defined, sees)
+    check_no_circle(execution, plan, statement.name.name)
     return NewQuery(plan, sees, start == "earliest")
 
 
@@ -98,8 +97,7 @@ def reopen(services: Services) -> None:
 
 def query_plan(relation: Relation, plan: Planned) -> QueryPlan:
     """A query as the store of queries runs it."""
-    window = plan.source.window if isinstance(plan.source, CycleQuery) else None
-    return QueryPlan(relation, plan.source.streams, plan.target, window)
+    return QueryPlan(relation, plan.streams, plan.targets, plan.window, emits=plan.emit is not None)
 
 
 def _work(services: Services, plan: QueryPlan) -> Work:
@@ -178,29 +176,34 @@ def _checked_start(options: Mapping[str, str]) -> str:
     return str(_START.parse(options.get(_START.name, _START.default)))
 
 
-def _check_no_cycle(execution: Execution, name: str, plan: Planned) -> None:
-    """Raise if the rows that a query makes would come back to it."""
-    sources = {stream.name for stream in plan.source.streams}
-    feeds = {one.name: _ends(execution, one) for one in _queries(execution) if one.name != name}
-    path = _path(plan.target.name, sources, list(feeds.values()))
-    if path is not None:
-        raise MillpondError(
-            SqlState.INVALID_OBJECT_DEFINITION,
-            f'continuous query "{name}" would read the rows that it makes',
-            detail=f"Rows would flow in a circle: {' -> '.join((*path, plan.target.name))}.",
-        )
+def check_no_circle(execution: Execution, plan: Planned, name: str | None = None) -> None:
+    """Raise if the rows that a query makes would come back to it. A statement has no name."""
+    who = "the statement" if name is None else f'continuous query "{name}"'
+    sources = {stream.name for stream in plan.streams}
+    feeds = [end for one in _queries(execution) if one.name != name for end in _ends(execution, one)]
+    for target in plan.targets:
+        path = _path(target.name, sources, feeds)
+        if path is not None:
+            raise MillpondError(
+                SqlState.INVALID_OBJECT_DEFINITION,
+                f"{who} would read the rows that it makes",
+                detail=f"Rows would flow in a circle: {' -> '.join((*path, target.name))}.",
+            )
 
 
-def _ends(execution: Execution, query: Relation) -> tuple[set[str], str]:
-    """The streams that a query reads, and the relation that it writes, by name."""
+Ends = tuple[set[str], str]
+"""The streams that an INSERT reads, and the relation that it writes, by name."""
+
+
+def _ends(execution: Execution, query: Relation) -> Iterator[Ends]:
     assert query.definition is not None
-    insert = parse_insert(query.definition)
-    read = set() if insert.source is None else relation_names(insert.source)
     known = execution.transaction.relations
-    return {one for one in read if one in known and known[one].kind == "stream"}, insert.target.name
+    for insert in parse_definition(query.definition).inserts:
+        read = set() if insert.source is None else relation_names(insert.source)
+        yield {one for one in read if one in known and known[one].kind == "stream"}, insert.target.name
 
 
-def _path(start: str, goals: set[str], feeds: Sequence[tuple[set[str], str]]) -> list[str] | None:
+def _path(start: str, goals: set[str], feeds: Sequence[Ends]) -> list[str] | None:
     """The relations on a way from one to any of the goals, if there is a way."""
     if start in goals:
         return [start]

@@ -13,7 +13,7 @@ from millpond.privileges.authority import with_rights_of
 from millpond.relation import STREAM_COLUMNS, Check, Column, Relation
 from millpond.result import Notice, Result
 from millpond.sql.aged import MAX_AGE, aged
-from millpond.sql.bind import BoundQuery
+from millpond.sql.bind import BoundQuery, bind_definition
 from millpond.sql.statements import (
     AddColumn,
     CreateStream,
@@ -25,6 +25,7 @@ from millpond.sql.statements import (
     RenameView,
 )
 from millpond.statements import continuous, continuous_queries
+from millpond.statements.constraints import bound_check, check_default
 from millpond.statements.execution import Execution
 from millpond.statements.insert import insert_query
 from millpond.statements.late import with_late_stream, writers_of
@@ -73,7 +74,7 @@ def create_view(execution: Execution, statement: CreateView) -> Result:
     existing = execution.relation(statement.name.schema, statement.name.name)
     if existing is not None and not (statement.or_replace and _kind(existing) == "view"):
         execution.check_free(statement.name, if_not_exists=False)
-    bound = execution.bind(aged(statement.query, statement.options, execution))
+    bound = bind_definition(aged(statement.query, statement.options, execution), execution)
     columns = _columns_of(bound, statement.column_names, statement.name)
     if existing is not None:
         _check_replacement(existing, columns)
@@ -106,11 +107,14 @@ def create_view(execution: Execution, statement: CreateView) -> Result:
 def rename_view(execution: Execution, statement: RenameView) -> Result:
     relation = execution.find(statement.name, "view", "continuous")
     execution.check_free(Name(statement.new_name), if_not_exists=False)
-    dependents = _dependents(execution, relation, [])
+    dependents = dependents_of(execution, relation, [])
     if dependents:
-        hint = f'{_words(dependents[0]).capitalize()} "{dependents[0].name}" reads it by its name.'
+        hint = f'{words_for(dependents[0]).capitalize()} "{dependents[0].name}" reads it by its name.'
         raise not_supported(f'renaming view "{relation.name}", which others read,', hint=hint)
     execution.transaction.rename(relation, statement.new_name)
+    if relation.kind == "continuous":
+        renamed = partial(execution.services.views.rename, relation.oid, statement.new_name)
+        execution.transaction.after_commit.append(renamed)
     return Result("ALTER VIEW")
 
 
@@ -151,20 +155,20 @@ def drop(execution: Execution, statement: Drop) -> Result:
             execution.notices.append(Notice(f"{message}, skipping"))
             continue
         relation = _to_drop(execution, name, statement)
-        dependents = _dependents(execution, relation, statement.names)
+        dependents = dependents_of(execution, relation, statement.names)
         if dependents and not statement.cascade:
             raise _still_needed(relation, dependents)
         for dependent in dependents:
-            execution.notices.append(Notice(f"drop cascades to {_words(dependent)} {dependent.name}"))
-            _drop(execution, dependent)
+            execution.notices.append(Notice(f"drop cascades to {words_for(dependent)} {dependent.name}"))
+            drop_relation(execution, dependent)
         going = [one for one in with_late_stream(execution, relation) if execution.relation(None, one.name) is not None]
         along |= {one.name for one in going if one is not relation}
         for one in going:
-            _drop(execution, one)
+            drop_relation(execution, one)
     return Result(f"DROP {keyword}")
 
 
-def _drop(execution: Execution, relation: Relation) -> None:
+def drop_relation(execution: Execution, relation: Relation) -> None:
     if relation.kind == "query":
         continuous_queries.drop_one(execution, relation)
         return
@@ -208,9 +212,9 @@ def _check_columns(execution: Execution, name: Name, columns: Sequence[Column], 
         if column.type.is_array:
             raise not_supported(f'column "{column.name}" of type {column.type}', hint="Store one row for each element.")
         if column.default is not None:
-            execution.bind_default(column)
+            check_default(execution, column)
     for check in checks:
-        execution.bind_check(name.name, columns, check)
+        bound_check(name.name, columns, check)
 
 
 def _columns_of(bound: BoundQuery, names: Sequence[str], name: Name) -> tuple[Column, ...]:
@@ -238,7 +242,7 @@ def _check_replacement(old: Relation, columns: Sequence[Column]) -> None:
         raise MillpondError(SqlState.INVALID_TABLE_DEFINITION, "cannot drop columns from view")
 
 
-def _words(dependent: Relation) -> str:
+def words_for(dependent: Relation) -> str:
     """What depends on a relation, in words."""
     return "continuous query" if dependent.kind == "query" else "view"
 
@@ -267,7 +271,7 @@ def _to_drop(execution: Execution, name: Name, statement: Drop) -> Relation:
     return relation
 
 
-def _dependents(execution: Execution, relation: Relation, leaving: Sequence[Name]) -> list[Relation]:
+def dependents_of(execution: Execution, relation: Relation, leaving: Sequence[Name]) -> list[Relation]:
     """Views and continuous queries that read the relation, themselves or through other views, or write it, and are
     not dropped along with it."""
     gone = {name.name for name in leaving}
@@ -284,6 +288,6 @@ def _still_needed(relation: Relation, dependents: Sequence[Relation]) -> Millpon
     return MillpondError(
         SqlState.DEPENDENT_OBJECTS_STILL_EXIST,
         f"cannot drop {kind} {relation.name} because other objects depend on it",
-        detail="\n".join(f"{_words(one)} {one.name} depends on {kind} {relation.name}" for one in dependents),
+        detail="\n".join(f"{words_for(one)} {one.name} depends on {kind} {relation.name}" for one in dependents),
         hint="Use DROP ... CASCADE to drop the dependent objects too.",
     )

@@ -7,12 +7,10 @@ transaction sees and hands the text to Spark.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property, partial
-from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -20,10 +18,12 @@ from millpond.errors import MillpondError, SqlState, closest, not_supported
 from millpond.pgcatalog.declarations import INFORMATION_SCHEMA, PG_CATALOG
 from millpond.pgcatalog.objects import DATABASE
 from millpond.plan.once import Flow
+from millpond.plan.sessions_once import has_sessions
 from millpond.privileges.authority import Authority
 from millpond.privileges.identity import Identity, Login, identify
 from millpond.privileges.reading import check_reads
-from millpond.relation import Check, Column, Kind, Relation
+from millpond.python_function import PythonFunction
+from millpond.relation import Column, Kind, Relation
 from millpond.result import Notice, Result, ResultColumn
 from millpond.run.statics import key_of
 from millpond.run.view import Answer, ContinuousView
@@ -33,24 +33,22 @@ from millpond.session_settings import SessionSettings
 from millpond.session_state import SessionState
 from millpond.spark.runner import ArrowInput, FileInput, Frame, Input, renamed
 from millpond.sql.aged import aged
-from millpond.sql.bind import BoundQuery, bind, bind_expression
-from millpond.sql.dml import constant_default, default_query, names_in, relation_names, whole_relation
-from millpond.sql.parse import parse_expression, parse_insert, parse_query
-from millpond.sql.scope import NamesAsCreated
+from millpond.sql.bind import BoundQuery, bind
+from millpond.sql.dml import constant_default, default_query, whole_relation
+from millpond.sql.named_relations import names_in, relation_names
+from millpond.sql.parse import parse_definition, parse_query
+from millpond.sql.scope import Moment, NamesAsCreated
 from millpond.sql.sqlite.translate import catalog_query
 from millpond.sql.statements import Name, QueryTree
-from millpond.statements import session_functions, stream_queries
-from millpond.statements.system_catalog import SystemCatalog, is_declared, system_relation
+from millpond.statements import past, session_functions, session_queries, stream_queries
+from millpond.statements.request import Request
+from millpond.statements.system_catalog import SystemCatalog, system_relation
 from millpond.statements.window_queries import over_current_windows
-from millpond.system import SYSTEM_RELATIONS, SystemContext
+from millpond.system import SYSTEM_RELATIONS
 from millpond.transaction import Transaction
-from millpond.types import BOOLEAN
 from millpond.values import from_text
 from millpond.values.arrays import Array, contiguous, nulls
 from millpond.view_reads import AwaitedAnswer, ViewRead
-
-Progress = Callable[[int, int], None]
-"""Called now and then during long work with rows and bytes done so far."""
 
 VIEW_START_S = 30.0
 VIEW_LOOK_S = 0.01
@@ -60,27 +58,6 @@ DEFAULT_USER = "millpond"
 """Who a session in this process is; a server's clients say who they are."""
 
 IN_PROCESS = Login(DEFAULT_USER, trusted=True)
-
-
-def no_prepared_statement(name: str | None) -> None:
-    """Forget a prepared statement, or (None) all of them, where there are none."""
-    if name is not None:
-        raise MillpondError(SqlState.INVALID_SQL_STATEMENT_NAME, f'prepared statement "{name}" does not exist')
-
-
-@dataclass(frozen=True)
-class Request:
-    """How a client wants a statement run: where COPY reads and writes, who is told how far long work is, whether the
-    rows of a query may wait until they are read, and where those of a cursor wait that memory does not hold. A remote
-    client's COPY may not name any file it likes."""
-
-    stdin: BinaryIO | None = None
-    stdout: BinaryIO | None = None
-    progress: Progress | None = None
-    lazy: bool = False
-    remote: bool = False
-    deallocate: Callable[[str | None], None] = no_prepared_statement
-    spill: Path | None = None
 
 
 @dataclass
@@ -145,6 +122,13 @@ class Execution:
         visible = [one.name for one in known if one.kind != "query" and self.authority.may_see(one)]
         return [*visible, *(name for schema, name in SYSTEM_RELATIONS if schema == "public")]
 
+    def function(self, name: str) -> PythonFunction | None:
+        """The Python function of that name, which Spark knows from now on."""
+        found = self.transaction.functions.get(name)
+        if found is not None:
+            self.services.runner.python_functions.define(found)
+        return found
+
     def constant(self, name: str) -> datetime | date | str:
         """The value of a function that is constant during a statement."""
         constants: dict[str, datetime | date | str] = {
@@ -161,13 +145,18 @@ class Execution:
         """What a function of the session gives, and does."""
         return session_functions.call(self, name, arguments)
 
+    def past(self, table: Relation, moment: Moment) -> Relation:
+        """A table as it was."""
+        return past.as_of(self, table, moment)
+
     def find(self, name: Name, *kinds: Kind) -> Relation:
         """The relation that a statement names; an error if it is missing or of another kind."""
         relation = self.relation(name.schema, name.name)
         if relation is None:
+            shown = f"{name.schema}.{name.name}" if name.schema else name.name
             raise MillpondError(
                 SqlState.UNDEFINED_TABLE,
-                f'relation "{_shown(name)}" does not exist',
+                f'relation "{shown}" does not exist',
                 hint=closest(name.name, self.relation_names()),
                 position=name.position,
             )
@@ -225,12 +214,14 @@ class Execution:
         self, bound: BoundQuery, own: Mapping[str, Input] = stream_queries.NO_FILES, names: Sequence[str] | None = None
     ) -> Frame:
         """The same over streams as they are now, and the newest complete windows of them."""
+        if has_sessions(bound.tree):
+            return session_queries.frame(self, bound, own, names)
         bound = over_current_windows(self, bound)
         inputs: dict[str, Input] = {}
         views: dict[str, str] = {}
         held: list[Held] = []
         for key, relation in base_relations(bound).items():
-            given = own[relation.name] if relation.name in own else self.input(relation, held)
+            given = stream_queries.own_files(own, relation) or self.input(relation, held)
             views[key] = self._view_name(relation, given)
             inputs[views[key]] = given
         frame = self.services.runner.frame(renamed(bound.to_spark(views), names), inputs, self.tag)
@@ -263,6 +254,8 @@ class Execution:
         """The result of a bound query, not yet computed; rows of a stream may go out as they come."""
         self.check_reads(bound)
         columns = tuple(ResultColumn(column.name, column.type) for column in bound.columns)
+        if has_sessions(bound.tree):
+            return session_queries.result(self, bound, columns)
         live = stream_queries.live_query(self, bound)
         if live is None:
             return Result("SELECT", columns, _frame=self.frame_now(bound))
@@ -316,19 +309,6 @@ class Execution:
 
     # -- expressions of definitions ------------------------------------------------------------------------
 
-    def bind_check(self, name: str, columns: Sequence[Column], check: Check) -> str:
-        """A CHECK's condition as Spark SQL over the relation's columns."""
-        tree = parse_expression(check.expression)
-        bound = bind_expression(tree, columns, relation_name=name, clause="check constraints")
-        if bound.type != BOOLEAN:
-            message = f"argument of CHECK must be type boolean, not type {bound.type}"
-            raise MillpondError(SqlState.DATATYPE_MISMATCH, message)
-        return bound.to_spark()
-
-    def bind_default(self, column: Column) -> None:
-        """Raise what is wrong with a column's default."""
-        default_query(column, 1, self)
-
     def default_values(self, column: Column, rows: int) -> Array:
         """A column's default, once for each row; NULL if it has none."""
         if column.default is None:
@@ -348,8 +328,8 @@ class Execution:
         """The relations that a view reads, or a continuous query reads and writes, itself or through other views."""
         names: set[str] = set()
         assert view.definition is not None
-        defined = parse_insert(view.definition) if view.kind == "query" else parse_query(view.definition)
-        for name in names_in(defined):
+        is_query, text = view.kind == "query", view.definition
+        for name in names_in(parse_definition(text)) if is_query else relation_names(parse_query(text)):
             read = self.transaction.relation(name)
             if read is not None and name not in names:
                 names.add(name)
@@ -366,12 +346,8 @@ class Execution:
 
     def input(self, relation: Relation, held: list[Held]) -> Input:
         """The rows of a relation as they are now, and what to let go of when they have been read."""
-        if relation.kind == "system" and is_declared(relation):
-            return ArrowInput(self.system_catalog.table(relation, self))
         if relation.kind == "system":
-            stores = (self.services.streams, self.services.views, self.services.queries)
-            context = SystemContext(self.transaction, *stores, self.settings, self.authority, self.services.feeds)
-            return ArrowInput(SYSTEM_RELATIONS[relation.schema, relation.name].table(context))
+            return ArrowInput(self.system_catalog.table(relation, self))
         if relation.kind == "continuous":
             return self._live_input(relation, held)[0]
         if relation.kind == "stream":
@@ -431,16 +407,12 @@ class Execution:
         return given, given.paths
 
     def table_input(self, relation: Relation, *, row_ids: bool = False) -> FileInput:
-        """The files of a table as this transaction sees it."""
+        """The files of a table as this transaction sees it; what Spark knows of the past may have fewer columns."""
         paths = self.services.tables.paths(relation.oid, self.transaction.files(relation))
-        stable = not row_ids and not self.transaction.wrote(relation)
+        stable = not (row_ids or relation.is_past or self.transaction.wrote(relation))
         return FileInput(tuple(paths), relation.columns, row_ids=row_ids, stable=stable)
 
 
 def base_relations(bound: BoundQuery) -> dict[str, Relation]:
     """The tables, streams and system relations that a query reads, each once, by the key that translation wants."""
     return {reference.key: reference.relation for reference in bound.relations}
-
-
-def _shown(name: Name) -> str:
-    return f"{name.schema}.{name.name}" if name.schema else name.name

@@ -15,10 +15,11 @@ from millpond.relation import Relation
 from millpond.result import Notice, Result
 from millpond.sql.statements import ChangeOwner, Drop, DropOwned, Name, ReassignOwned
 from millpond.statements import continuous_queries
-from millpond.statements.continuous_chunks import check_rights, plan_again
+from millpond.statements.continuous_plan import check_rights, plan_again
 from millpond.statements.define import drop
 from millpond.statements.execution import Execution
 from millpond.statements.grants import namespace
+from millpond.statements.late import with_late_stream
 from millpond.statements.roles import resolve_role
 
 _WORDS = {
@@ -37,7 +38,8 @@ def change_owner(execution: Execution, statement: ChangeOwner) -> Result:
     if item is not None:
         owner = resolve_role(execution, statement.owner)
         _check_change(execution, item, owner)
-        _give(execution, item, owner)
+        for one in _together(execution, item):
+            _give(execution, one, owner)
     return done
 
 
@@ -98,6 +100,12 @@ def _query(execution: Execution, statement: ChangeOwner) -> Relation | None:
     return continuous_queries.existing(execution, statement.name)
 
 
+def _together(execution: Execution, item: Owned) -> list[Owned]:
+    """What gets another owner with an item: the stream of a stream's late rows, unless somebody else has it."""
+    found = with_late_stream(execution, item) if isinstance(item, Relation) else [item]
+    return [one for one in found if one.owner == item.owner]
+
+
 def _items(execution: Execution) -> Iterator[Owned]:
     yield from list(execution.transaction.relations.values())
     yield from list(execution.transaction.namespaces.values())
@@ -126,7 +134,8 @@ def _give(execution: Execution, item: Owned, owner: str) -> None:
         given = replace(given, reads=execution.bind_view(item).reads)
         check_reads(execution.transaction, Authority.of(owner, execution.transaction.roles), given.reads)
     if item.kind == "query":
-        check_rights(execution.transaction, owner, plan_again(execution, item))
+        authority = Authority.of(owner, execution.transaction.roles)
+        check_rights(execution.transaction, authority, plan_again(execution, item))
     execution.transaction.change(given)
 
 

@@ -18,6 +18,8 @@ _WRITING: dict[type[Any], str] = {
     s.CreateTableAs: "CREATE TABLE AS",
     s.CreateStream: "CREATE FOREIGN TABLE",
     s.CreateView: "CREATE VIEW",
+    s.CreateFunction: "CREATE FUNCTION",
+    s.DropFunction: "DROP FUNCTION",
     s.RefreshView: "ALTER VIEW",
     s.RenameView: "ALTER VIEW",
     s.CreateContinuousQuery: "CREATE CONTINUOUS QUERY",

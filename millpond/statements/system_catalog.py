@@ -19,6 +19,7 @@ from millpond.pgcatalog.types import is_list
 from millpond.relation import Column, Relation
 from millpond.sql.dialect import parse_query
 from millpond.sql.sqlite.translate import CatalogQuery, catalog_query
+from millpond.system import SYSTEM_RELATIONS, SystemContext
 from millpond.types import BIGINT, SMALLINT, TEXT, SqlType, array_of
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class SystemCatalog:
     def rows(self, query: CatalogQuery, execution: Execution) -> pa.Table:
         """The rows of a query as the statement's transaction sees the catalog."""
         transaction = execution.transaction
-        objects = Objects(transaction.relations, transaction.namespaces, execution.authority)
+        named = (transaction.relations, transaction.namespaces)
+        objects = Objects(*named, execution.authority, transaction.functions)
         version, size = str(execution.constant("version")), partial(_size, execution)
         own = (execution.settings, transaction.now, version, self.process, execution.state.cursors)
         facts = SessionFacts(*own, size)
@@ -48,10 +50,19 @@ class SystemCatalog:
 
     def table(self, relation: Relation, execution: Execution) -> pa.Table:
         """All rows of a system relation, for Spark."""
+        own = SYSTEM_RELATIONS.get((relation.schema, relation.name))
+        if own is not None:
+            return own.table(_context(execution))
         query = catalog_query(parse_query(f'SELECT * FROM {relation.schema}."{relation.name}"'))
         assert query is not None, "every system relation can be read"
         made = self.rows(query, execution).rename_columns([column.name for column in relation.columns])
         return made.cast(relation.arrow_schema)
+
+
+def _context(execution: Execution) -> SystemContext:
+    services = execution.services
+    stores = (services.streams, services.views, services.queries, services.feeds, services.catalog.history)
+    return SystemContext(execution.transaction, execution.settings, execution.authority, *stores)
 
 
 def _size(execution: Execution, relation: Relation) -> int:
@@ -85,8 +96,3 @@ def _plain(kind: SqlType) -> SqlType:
 
 
 _KNOWN = frozenset("boolean smallint integer bigint real timestamptz interval numeric".split()) | {"double precision"}
-
-
-def is_declared(relation: Relation) -> bool:
-    """Whether a system relation is one of these."""
-    return find(relation.schema, relation.name) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -64,12 +64,20 @@ class Chunk:
 
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The rows, with `tid` and `arrival_timestamp` after the stream's own columns, or the columns asked for."""
-        if not self._finalizer.alive:
-            raise InternalError("a chunk was read after its release")
+        wanted = self._wanted(columns)
+        return pa.concat_tables([wanted.empty_table(), *self.pieces(columns)])
+
+    def pieces(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """The same, file by file."""
+        wanted = self._wanted(columns)
+        for file in self.files:
+            if not self._finalizer.alive:
+                raise InternalError("a chunk was read after its release")
+            yield _read(file, wanted)
+
+    def _wanted(self, columns: Sequence[str] | None) -> pa.Schema:
         fields = pa.schema([*self._schema, TID_FIELD, ARRIVAL_FIELD])
-        names = fields.names if columns is None else list(columns)
-        wanted = pa.schema([fields.field(name) for name in names])
-        return pa.concat_tables([wanted.empty_table(), *(_read(file, wanted) for file in self.files)])
+        return pa.schema([fields.field(name) for name in (fields.names if columns is None else columns)])
 
     def release(self) -> None:
         """Let the files go; again does nothing."""

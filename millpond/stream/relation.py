@@ -122,12 +122,14 @@ class StreamRelation:
             hold.release()
             raise
 
-    def follow(self, first: int | None = None) -> Follower:
-        """Follow the stream from `first`, by default from its end: what is not read yet is not overwritten."""
+    def follow(self, first: int | None = None, *, earliest: bool = False) -> Follower:
+        """Follow the stream from `first`, by default from its end, or from the first tuple that it holds: what is not
+        read yet is not overwritten."""
         core = self._core
         with core.visible:
             core.check_open()
-            return core.followers.add(self._resolve(core.ring.end_tid if first is None else first, None).first)
+            default = core.ring.first_tid if earliest else core.ring.end_tid
+            return core.followers.add(self._resolve(default if first is None else first, None).first)
 
     def origin(self, writer: int) -> Origin | None:
         """How far a writer was at its last append that told."""

@@ -1,5 +1,4 @@
-"""Feeds a stream from which continuous queries fill a table, a stream, a table behind it, and one in cycles that reads
-what the cycles before wrote, until killed."""
+"""Feeds a stream from which continuous queries fill a table, a stream, and a table behind it, until killed."""
 
 from __future__ import annotations
 
@@ -9,8 +8,7 @@ from pathlib import Path
 import millpond
 from tests.crash.numbers import insert_numbers
 
-CYCLE = 200
-CREATE = f"""
+CREATE = """
 CREATE STREAM s (n bigint);
 CREATE STREAM even (n bigint);
 CREATE TABLE copied (n bigint);
@@ -18,9 +16,6 @@ CREATE TABLE chained (n bigint);
 CREATE CONTINUOUS QUERY into_table AS INSERT INTO copied SELECT n FROM s;
 CREATE CONTINUOUS QUERY into_stream AS INSERT INTO even SELECT n FROM s WHERE n % 2 = 0;
 CREATE CONTINUOUS QUERY behind AS INSERT INTO chained SELECT n FROM even;
-CREATE TABLE cycled (n bigint, cycle bigint, before bigint);
-CREATE CONTINUOUS QUERY in_cycles AS
-  INSERT INTO cycled SELECT n, window_start / {CYCLE}, (SELECT count(*) FROM cycled) FROM CYCLE(s, {CYCLE});
 """
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-import millpond
 from millpond import MillpondError, Pond
+from tests.views.support import OpenPond
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -30,23 +28,7 @@ BUSIEST = """
 
 
 @pytest.fixture
-def open_pond(shared_spark: None, tmp_path: Path) -> Iterator[Callable[[], Pond]]:
-    """Opens the pond of the test; the one that was open before is closed."""
-    opened: list[Pond] = []
-
-    def open_again() -> Pond:
-        for pond in opened:
-            pond.close()
-        opened.append(millpond.connect(tmp_path / "pond", master="local[2]"))
-        return opened[-1]
-
-    yield open_again
-    for pond in opened:
-        pond.close()
-
-
-@pytest.fixture
-def pond(open_pond: Callable[[], Pond]) -> Pond:
+def pond(open_pond: OpenPond) -> Pond:
     made = open_pond()
     made.execute("CREATE STREAM e (k int, v int, at timestamptz) WITH (timestamp = at, watermark = '10s')")
     made.execute("CREATE TABLE kind (k int PRIMARY KEY, name text)")
@@ -91,7 +73,7 @@ def cycles_done(pond: Pond, name: str) -> int:
     return query.record.cycle.cycles if query.record.cycle else 0
 
 
-def test_all_of_sql_over_each_cycle_is_that_sql_over_its_rows(open_pond: Callable[[], Pond], pond: Pond) -> None:
+def test_all_of_sql_over_each_cycle_is_that_sql_over_its_rows(open_pond: OpenPond, pond: Pond) -> None:
     """Out of order, in chunks of any size, and closed and opened again in the middle."""
     pond.execute(
         "CREATE TABLE busiest (ended timestamptz, k int, name text, total bigint, n bigint, place bigint, most int)"
@@ -130,20 +112,59 @@ def test_a_cycle_sees_what_the_one_before_wrote(pond: Pond) -> None:
     assert stream.followers.floor is None, "what has ended holds no writer up"
 
 
+def test_a_cycle_goes_to_several_tables(pond: Pond) -> None:
+    """Each branch sees the targets of all of them as the last cycle left them; one reads nothing but these."""
+    pond.execute("CREATE TABLE a (k int, n bigint); CREATE TABLE b (v int, a bigint); CREATE TABLE c (a bigint)")
+    branches = (
+        "WITH c AS (SELECT k, v FROM CYCLE(e, 10, cycles => 3)), g AS (SELECT k, count(*) AS n FROM c GROUP BY k)"
+        " INSERT INTO a SELECT * FROM g WHERE n > 1; INSERT INTO b (a, v) SELECT (SELECT count(*) FROM a), v FROM c"
+    )
+    pond.execute(f"CREATE CONTINUOUS QUERY q AS ({branches}; INSERT INTO c SELECT count(*) FROM a)")
+    pond.insert("e", [(n % 3, n, at(n)) for n in range(35)])
+    wait_until(pond, "SELECT state, target, rows_out FROM millpond_queries", [("ended", "a, b, c", 42)])
+    assert rows(pond, "SELECT k, sum(n) FROM a GROUP BY k") == [(0, 10), (1, 10), (2, 10)]
+    assert rows(pond, "SELECT a, count(*), min(v), max(v) FROM b GROUP BY a") == [
+        (0, 10, 0, 9),
+        (3, 10, 10, 19),
+        (6, 10, 20, 29),
+    ]
+    assert rows(pond, "SELECT a FROM c") == [(0,), (3,), (6,)]
+    again = branches.replace("cycles => 3", "cycles => 6")
+    pond.execute(f"CREATE OR REPLACE CONTINUOUS QUERY q AS {again}")
+    pond.execute("DROP TABLE c")
+    pond.insert("e", [(1, n, at(n)) for n in range(35, 45)])
+    wait_until(pond, "SELECT a, count(*) FROM b GROUP BY a", [(0, 10), (3, 10), (6, 10), (9, 10)])
+    plan = [line for (line,) in pond.execute("EXPLAIN CONTINUOUS QUERY q")]
+    assert [line for line in plan if line.startswith("Inserts")] == ["Inserts into table a", "Inserts into table b"]
+    with pytest.raises(MillpondError, match="because other objects depend on it"):
+        pond.execute("DROP TABLE b")
+    pond.execute("DROP TABLE b CASCADE")
+    assert rows(pond, "SELECT name FROM millpond_queries") == []
+
+
 def test_readers_see_whole_cycles_only(pond: Pond) -> None:
-    """One query writes a row for each tuple, another sums what it wrote, and a reader looks all the time."""
-    pond.execute("CREATE TABLE copied (cycle bigint, v int); CREATE TABLE summed (n bigint)")
-    pond.execute("CREATE CONTINUOUS QUERY copy AS INSERT INTO copied SELECT window_start, v FROM CYCLE(e, 20)")
+    """One query writes a row for each tuple and one for all, another sums them; a reader looks all the time."""
+    pond.execute("CREATE TABLE copied (cycle bigint, v int); CREATE TABLE counted (n bigint)")
+    pond.execute("CREATE TABLE summed (n bigint)")
+    pond.execute(
+        "CREATE CONTINUOUS QUERY copy AS (INSERT INTO copied SELECT window_start, v FROM CYCLE(e, 20);"
+        " INSERT INTO counted SELECT count(*) FROM CYCLE(e, 20))"
+    )
     pond.execute(
         "CREATE CONTINUOUS QUERY sums AS INSERT INTO summed"
         " SELECT (SELECT count(*) FROM copied) FROM CYCLE(e, 20) LIMIT 1"
     )
-    seen: list[int] = []
+    seen: list[Row] = []
     done = threading.Event()
 
     def look() -> None:
         while not done.is_set():
-            seen.extend(count for (count,) in rows(pond, "SELECT count(*) FROM copied GROUP BY cycle"))
+            seen.extend(
+                rows(
+                    pond,
+                    "SELECT count(*), (SELECT sum(n) FROM counted), sum(count(*)) OVER () FROM copied GROUP BY cycle",
+                )
+            )
 
     reader = threading.Thread(target=look)
     reader.start()
@@ -153,8 +174,21 @@ def test_readers_see_whole_cycles_only(pond: Pond) -> None:
     wait_until(pond, "SELECT count(*) FROM summed", [(10,)])
     done.set()
     reader.join()
-    assert set(seen) == {20}
+    assert {count for count, _, _ in seen} == {20}
+    assert all(in_one == in_other for _, in_one, in_other in seen), "a cycle in one table is in the other"
     assert all(n % 20 == 0 for (n,) in rows(pond, "SELECT n FROM summed"))
+
+
+def test_time_and_chance_of_a_cycle_are_its_own(pond: Pond) -> None:
+    pond.execute("CREATE TABLE moments (at timestamptz, chance double precision, n bigint)")
+    pond.execute(
+        "CREATE CONTINUOUS QUERY q AS INSERT INTO moments"
+        " SELECT now(), random(), v FROM CYCLE(e, 5, cycles => 3) WHERE v = 4"
+    )
+    for n in range(3):
+        pond.insert("e", [(0, m, at(5 * n + m)) for m in range(5)])
+    found = "SELECT count(*), count(DISTINCT at), count(DISTINCT chance), sum(n) FROM moments"
+    wait_until(pond, found, [(3, 3, 3, 12)])
 
 
 def test_a_stream_takes_cycles_too(pond: Pond) -> None:
@@ -178,9 +212,21 @@ def test_rows_that_come_after_their_cycle_are_counted(pond: Pond) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("SELECT count(*) FROM CYCLE(e, 10)", "CYCLE is only supported in a continuous query"),
-        ("CREATE VIEW v AS SELECT count(*) FROM CYCLE(e, 10)", "CYCLE is only supported in a continuous query"),
+        ("SELECT count(*) FROM CYCLE(e, 10)", "CYCLE is only supported in an INSERT"),
+        ("CREATE VIEW v AS SELECT count(*) FROM CYCLE(e, 10)", "CYCLE is only supported in an INSERT"),
         ("CREATE CONTINUOUS QUERY q AS INSERT INTO n SELECT 1 FROM CYCLE(e, 10) a, e", "a second stream"),
+        (
+            "CREATE CONTINUOUS QUERY q AS (INSERT INTO n SELECT 1 FROM CYCLE(e, 1); INSERT INTO n SELECT 1 FROM e)",
+            "second",
+        ),
+        (
+            "CREATE CONTINUOUS QUERY q AS (INSERT INTO n SELECT 1 FROM e; INSERT INTO e SELECT 1 FROM e)",
+            "a stream beside",
+        ),
+        (
+            "CREATE CONTINUOUS QUERY q AS (INSERT INTO n SELECT 1 FROM e; INSERT INTO n SELECT n FROM n)",
+            "must read a stream",
+        ),
         ("CREATE CONTINUOUS QUERY q AS INSERT INTO n SELECT 1 FROM CYCLE(e, 10, rounds => 3)", "no argument"),
         ("CREATE CONTINUOUS QUERY q AS INSERT INTO n SELECT 1 FROM CYCLE(e, 10, cycles => 0)", "greater than zero"),
     ],
@@ -197,4 +243,5 @@ def test_explain_says_what_each_cycle_runs(pond: Pond) -> None:
     query = "INSERT INTO n SELECT window_end, count(*) FROM CYCLE(e, INTERVAL '1 minute')"
     lines = [line for (line,) in pond.execute(f"EXPLAIN CREATE CONTINUOUS QUERY q AS {query}")]
     assert "Spark SQL for each cycle of 1min" in lines
-    assert "`window_end`" in lines[-1]
+    assert "`window_end`" in lines[lines.index("Spark SQL for each cycle of 1min") + 1]
+    assert lines[-2].startswith("Before the cut")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from millpond.relation import STREAM_COLUMNS, Column, Key, Kind, Relation
+from millpond.sql.scope import Moment
 from millpond.types import (
     BIGINT,
     BOOLEAN,
@@ -104,5 +105,11 @@ class Names:
     def constant(self, name: str) -> datetime | str:
         return datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC) if name == "now" else name
 
+    def function(self, name: str) -> None:
+        return None
+
     def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
         return f"{name}({', '.join(str(argument) for argument in arguments)})"
+
+    def past(self, table: Relation, moment: Moment) -> Relation:
+        return table.as_of(7)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from millpond.errors import MillpondError, SqlState
+from millpond.namespace import DATABASE
 from millpond.pgcatalog.declarations import Declared, find
 from millpond.sql import functions as spark_functions
 from millpond.sql.nodes import fold
@@ -57,6 +58,8 @@ def _is_about_the_catalog(tree: exp.Expr) -> bool:
     for table in tree.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
             continue
+        if table.args.get("catalog") and fold(table.args["catalog"]) != DATABASE[1]:
+            return False  # Who binds it refuses other databases.
         schema = fold(table.args["db"]) if table.args.get("db") else None
         if find(schema, fold(table.this)) is not None:
             has_relations = True

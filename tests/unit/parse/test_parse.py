@@ -9,7 +9,8 @@ from millpond.relation import Check, Column, Key
 from millpond.sql import session_records as r
 from millpond.sql import statements as s
 from millpond.sql.parameters import Parameters
-from millpond.sql.parse import parse, split
+from millpond.sql.parse import parse
+from millpond.sql.split import split
 from millpond.types import INTEGER, TEXT, TIMESTAMPTZ, numeric
 
 

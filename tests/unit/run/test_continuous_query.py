@@ -57,6 +57,9 @@ class Work:
     def look_again_s(self) -> float | None:
         return None
 
+    def rest(self) -> None:
+        pass
+
     def commit(self, oid: int, record: QueryRecord) -> None:
         assert oid == OID
         self.committed = record

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from millpond.relation import STREAM_COLUMNS, Column, Key, Relation
 from millpond.sql.bind import BoundQuery, bind
 from millpond.sql.dialect import parse_query
+from millpond.sql.scope import Moment
 from millpond.types import (
     BIGINT,
     BOOLEAN,
@@ -78,8 +79,14 @@ class Names:
     def constant(self, name: str) -> datetime | str:
         return datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC) if name == "now" else name
 
+    def function(self, name: str) -> None:
+        return None
+
     def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
         return f"{name}({', '.join(str(argument) for argument in arguments)})"
+
+    def past(self, table: Relation, moment: Moment) -> Relation:
+        return table.as_of(7)
 
 
 def bound(sql: str) -> BoundQuery:
