@@ -180,7 +180,17 @@ def test_a_peer_that_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_benchmarks_are_named_with_dashes() -> None:
-    names = {"ingest", "aim-views", "datacell", "simple-view", "serve", "stream-tpch", "subscribe", "tpch"}
+    names = {
+        "ingest",
+        "aim-views",
+        "datacell",
+        "linear-road",
+        "simple-view",
+        "serve",
+        "stream-tpch",
+        "subscribe",
+        "tpch",
+    }
     assert names == set(bench_names())
 
 

@@ -71,6 +71,9 @@ class Expected:
     expenditures: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     """By question: the car, the expressway and the day that it is about."""
 
+    accidents: set[tuple[int, Place]] = field(default_factory=set)
+    """Minutes and where in them cars stood."""
+
     _cars: defaultdict[int, _Car] = field(default_factory=lambda: defaultdict(_Car))
     _averages: defaultdict[Place, deque[Decimal]] = field(
         default_factory=lambda: defaultdict(lambda: deque(maxlen=AVERAGED_MINUTES))
@@ -100,6 +103,7 @@ class Expected:
             self._cars[one.vid].charged += one.toll
         self.notifications += told
         accidents = {place for (place, _), vids in stopped.items() if len(vids) >= STOPPED_CARS}
+        self.accidents |= {(minute, place) for place in accidents}
         self._ask_tolls(minute, speeds, cars, accidents)
 
     def _drive(self, time: int, vid: int, place: Place, position: int, lane: int) -> Iterable[Notification]:
