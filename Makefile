@@ -15,8 +15,9 @@ demo: setup ## a car plant's streams for a minute, live in the terminal (ARGS="-
 	@# A process group of its own: Ctrl-C ends the demo, which sums up and succeeds, and not make.
 	@bash -c 'set -m; $(RUN) millpond demo $(ARGS); exit $$?'
 
-test: setup ## all tests (ARGS="-k ring")
-	@$(RUN) pytest $(ARGS)
+test: setup ## all tests, in two processes (ARGS="-k ring")
+	@# Each process has a Spark of its own, which leaves a core idle much of the time. Tests of a file share what they can.
+	@$(RUN) pytest -n 2 --dist loadfile $(ARGS)
 
 check: setup ## format, lint, types, and the tests that need no Java: under a minute
 	@$(RUN) ruff format --check .
@@ -24,7 +25,7 @@ check: setup ## format, lint, types, and the tests that need no Java: under a mi
 	@$(RUN) mypy
 	@$(RUN) pytest -q -n auto tests/unit millpond --ignore=millpond/spark
 
-bench: setup ## a benchmark (NAME=ingest, aim-views, simple-view, datacell, tpch, serve or subscribe, ARGS="--scale 0.1")
+bench: setup ## a benchmark (NAME=ingest, aim-views, simple-view, datacell, linear-road, tpch, serve or subscribe, ARGS="--scale 0.1")
 	@$(RUN) millpond bench $(or $(NAME),ingest) $(ARGS)
 
 crash: setup ## the crash tests with 500 kills

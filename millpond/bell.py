@@ -1,28 +1,29 @@
-"""A bell: whoever waits for something to happen is told, in the thread in which it does."""
+"""Those who wait for something to happen are told, in the thread in which it does: a bell just rings."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import Generic, ParamSpec
 
-Listener = Callable[[], None]
-"""Called when the bell rings, perhaps inside a lock of the one who rings: it only takes a note."""
+Told = ParamSpec("Told")
 
 
-class Bell:
-    """Rings for all who listen; safe to use from several threads."""
+class Listeners(Generic[Told]):
+    """Whoever listens, and is told something; safe to use from several threads. They may be called inside a lock of the
+    one who tells: a listener only takes a note."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._listeners: tuple[Listener, ...] = ()
+        self._listeners: tuple[Callable[Told, None], ...] = ()
 
     @property
     def waiting(self) -> int:
         """How many listen."""
         return len(self._listeners)
 
-    def listen(self, listener: Listener) -> Callable[[], None]:
-        """Call `listener` whenever the bell rings, until what is given back is called."""
+    def listen(self, listener: Callable[Told, None]) -> Callable[[], None]:
+        """Call `listener` whenever something is told, until what is given back is called."""
         with self._lock:
             self._listeners = (*self._listeners, listener)
 
@@ -32,6 +33,10 @@ class Bell:
 
         return stop
 
-    def ring(self) -> None:
+    def ring(self, *told: Told.args, **named: Told.kwargs) -> None:
         for listener in self._listeners:
-            listener()
+            listener(*told, **named)
+
+
+class Bell(Listeners[[]]):
+    """Rings for all who listen, and tells nothing."""

@@ -92,11 +92,12 @@ def run_bench(options: argparse.Namespace) -> int:
 
 
 def bench_names() -> list[str]:
-    """The benchmarks there are: the modules of `millpond.bench` that define `run`."""
+    """The benchmarks there are: the modules and packages of `millpond.bench` that define `run`."""
     package = importlib.import_module("millpond.bench")
     found = []
     for module in pkgutil.iter_modules(package.__path__):
-        path = Path(package.__path__[0]) / f"{module.name}.py"
+        file = f"{module.name}/__init__.py" if module.ispkg else f"{module.name}.py"
+        path = Path(package.__path__[0]) / file
         # Read, not imported: a benchmark may bring Spark and its peers along.
         if path.exists() and "\ndef run(" in path.read_text(encoding="utf-8"):
             found.append(module.name.replace("_", "-"))

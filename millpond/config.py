@@ -84,6 +84,19 @@ SETTINGS: dict[str, Setting] = {
             minimum=3_600_000,
         ),
         Setting(
+            "history_retention",
+            3_600_000,
+            "ms",
+            "How long a table can be read as it was before a change: time to look into what just happened.",
+        ),
+        Setting(
+            "history_versions",
+            10_000,
+            "versions",
+            "States of a table that are remembered: an hour of three commits a second.",
+            minimum=1,
+        ),
+        Setting(
             "view_chunk_rows",
             1_000_000,
             "rows",
@@ -95,6 +108,13 @@ SETTINGS: dict[str, Setting] = {
             100_000,
             "rows",
             "A continuous query takes so many tuples at a time: what it makes of them is in memory as a whole.",
+            minimum=1,
+        ),
+        Setting(
+            "cycle_piece_rows",
+            100_000,
+            "rows",
+            "So many tuples of a cycle before its cut are worth a job of their own; after a second, a tenth of them.",
             minimum=1,
         ),
         *SUBSCRIPTION_SETTINGS,

@@ -18,11 +18,12 @@ import shutil
 import tempfile
 import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
 from millpond.config import Settings
 from millpond.errors import MillpondError, SqlState
@@ -39,8 +40,10 @@ from millpond.sql.parameters import Values
 from millpond.sql.parse import parse_subscription
 from millpond.sql.subscribe import every_of, version_literal
 from millpond.statements import continuous, continuous_queries
-from millpond.statements.execution import DEFAULT_USER, Progress, Request
+from millpond.statements.callables import define
+from millpond.statements.execution import DEFAULT_USER
 from millpond.statements.insert import insert_rows
+from millpond.statements.request import Progress, Request
 from millpond.statements.subscribe import open_subscription
 from millpond.stores import Stores
 from millpond.stream import Clock, now_us
@@ -136,6 +139,24 @@ class Pond:
         """
         return insert_rows(self.session, name, rows)
 
+    def function(
+        self,
+        function: Callable[..., object] | None = None,
+        *,
+        name: str | None = None,
+        arguments: Sequence[str] | None = None,
+        returns: str | None = None,
+        stateful_by: Sequence[str] = (),
+    ) -> Any:
+        """Let SQL call a Python function: `@pond.function`, or `pond.function(f, arguments=["int"], returns="text")`.
+
+        Types that are not given come from the annotations. The function is kept in the pond, as it is now.
+        """
+        if function is None:
+            return partial(self.function, name=name, arguments=arguments, returns=returns, stateful_by=stateful_by)
+        define(self.session, function, name, arguments, returns, stateful_by)
+        return function
+
     def interrupt(self) -> None:
         """Cancel every statement that runs now; safe to call from any thread or signal handler."""
         with self._sessions_lock:
@@ -178,7 +199,7 @@ class Pond:
             stores.close()
             raise
         views = ViewStore(self.path / "state", self.scratch, stores.catalog, stores.streams, runner, self._settings)
-        queries = QueryStore(stores.catalog, stores.streams, runner)
+        queries = QueryStore(stores.catalog, stores.streams, runner, self.path / "functions")
         kept = (stores.catalog, stores.tables, stores.streams)
         services = Services(*kept, runner, views, queries, self._settings, self.scratch, Feeds(self._settings))
         continuous.reopen(services)

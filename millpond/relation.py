@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import pyarrow as pa
@@ -59,6 +59,10 @@ STREAM_COLUMNS = (TID, ARRIVAL_TIMESTAMP)
 """The two hidden columns of every stream."""
 
 
+_PAST = "version "
+"""How the schema begins in which a table as it was stands; nobody else can name such a schema."""
+
+
 @dataclass(frozen=True)
 class Relation:
     """A named relation.
@@ -86,6 +90,19 @@ class Relation:
     acl: Acl | None = None
     column_acls: dict[str, Acl] = field(default_factory=dict)
     reads: tuple[Read, ...] = ()
+
+    def as_of(self, version: int) -> Relation:
+        """A table as it was at another version, which may stand in a query beside the table as it is.
+
+        Its columns are those of now: one that was added since is NULL, whatever is declared of it.
+        """
+        columns = tuple(replace(column, not_null=False) for column in self.columns)
+        return replace(self, version=version, schema=f"{_PAST}{version}", columns=columns)
+
+    @property
+    def is_past(self) -> bool:
+        """Whether this is a table as it was."""
+        return self.schema.startswith(_PAST)
 
     @property
     def visible_columns(self) -> tuple[Column, ...]:

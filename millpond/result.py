@@ -53,8 +53,8 @@ class Frame(Protocol):
 class Result:
     """What a statement gave back. The rows of a query made by `Pond.sql` are computed when they are first read.
 
-    Those of a cursor may come in pieces, each of which is read once. `shared` says that other results have the very
-    same table of rows, as long as a view does not change.
+    Those of a cursor, or of a stream, come in pieces: iterating gives rows as they come. `shared` says that other
+    results have the very same table of rows, as long as a view does not change.
     """
 
     verb: str
@@ -66,6 +66,7 @@ class Result:
     _table: pa.Table | None = None
     _to_dataframe: Callable[[pa.Table], Any] | None = None
     _rest: Iterator[pa.Table] | None = None
+    _read: list[pa.Table] = field(default_factory=list)
 
     @classmethod
     def flowing(
@@ -101,8 +102,7 @@ class Result:
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """The rows as tuples of Python values."""
-        columns = [column.to_pylist() for column in self._rows().columns]
-        return list(zip(*columns, strict=True))
+        return list(_tuples(self._rows()))
 
     def fetchone(self) -> tuple[Any, ...] | None:
         """The first row, or None."""
@@ -110,7 +110,15 @@ class Result:
         return tuple(column[0].as_py() for column in rows.columns) if len(rows) else None
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return iter(self.fetchall())
+        """The rows as tuples; those that come in pieces, as they come."""
+        place = 0
+        while self._rest is not None and self._table is None:
+            if place == len(self._read) and not self._read_on():
+                break
+            yield from _tuples(self._read[place])
+            place += 1
+        seen = sum(len(piece) for piece in self._read[:place])
+        yield from _tuples(self._rows().slice(seen))
 
     def spark(self) -> Any:
         """The rows as a Spark DataFrame, pinned to the snapshot that the statement saw."""
@@ -171,13 +179,22 @@ class Result:
     def _rows(self) -> pa.Table:
         if self._table is None:
             if self._rest is not None:
-                pieces = list(self._rest)
-                self._table = pa.concat_tables(pieces) if pieces else self._no_rows()
+                while self._read_on():
+                    pass
+                self._table = pa.concat_tables(self._read) if self._read else self._no_rows()
             elif self._frame is not None:
                 self._table = self._conform(self._frame.collect())
             else:
                 return pa.table({})
         return self._table
+
+    def _read_on(self) -> bool:
+        """Wait for the next piece; whether there is one."""
+        assert self._rest is not None
+        piece = next(self._rest, None)
+        if piece is not None:
+            self._read.append(piece)
+        return piece is not None
 
     def _no_rows(self) -> pa.Table:
         fields = [(f"c{index}", column.type.arrow) for index, column in enumerate(self.columns)]
@@ -199,6 +216,10 @@ def _conformed(table: pa.Table, announced: tuple[ResultColumn, ...]) -> tuple[pa
         described.append(column if exact else ResultColumn(column.name, from_arrow(values.type)))
         columns.append(_padded(values, column.type))
     return pa.table(columns, names=[f"c{index}" for index in range(len(columns))]), tuple(described)
+
+
+def _tuples(rows: pa.Table) -> Iterator[tuple[Any, ...]]:
+    return zip(*(column.to_pylist() for column in rows.columns), strict=True)
 
 
 def command_tag(verb: str, rows: int) -> str:

@@ -18,8 +18,9 @@ from millpond.services import Services
 from millpond.session_settings import SessionSettings
 from millpond.session_state import SessionState
 from millpond.sql.parameters import Parameters, Values
-from millpond.sql.parse import parse, split
+from millpond.sql.parse import parse
 from millpond.sql.session_records import SessionStatement, SetTransaction
+from millpond.sql.split import split
 from millpond.sql.statements import (
     ChangeMembership,
     ChangeOwner,
@@ -33,8 +34,9 @@ from millpond.sql.statements import (
     Update,
 )
 from millpond.statements.describe import Description, describe
-from millpond.statements.execution import DEFAULT_USER, Execution, Request
+from millpond.statements.execution import DEFAULT_USER, Execution
 from millpond.statements.read_only import check_may_run, check_may_write
+from millpond.statements.request import Request
 from millpond.statements.system_catalog import SystemCatalog
 from millpond.transaction import Transaction
 from millpond.transaction_block import Control, TransactionBlock

@@ -19,9 +19,10 @@ from millpond.run.session_view import SessionView
 from millpond.run.views import ViewStore
 from millpond.run.windowed_view import WindowedView
 from millpond.setting import shown
-from millpond.sql.parse import parse_insert
-from millpond.stream_window import shown_length
+from millpond.sql.parse import parse_definition
+from millpond.stream_window import moment, shown_length
 from millpond.streams import StreamStore
+from millpond.table_history import TableHistory
 from millpond.transaction import Transaction
 from millpond.types import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, TIMESTAMPTZ, SqlType
 
@@ -33,12 +34,13 @@ class SystemContext:
     """What the rows are made of, and for whom: a role is shown only what it may use."""
 
     transaction: Transaction
+    settings: Settings
+    authority: Authority
     streams: StreamStore
     views: ViewStore
     queries: QueryStore
-    settings: Settings
-    authority: Authority
     feeds: Feeds
+    history: TableHistory
 
     def relations(self, *kinds: str) -> list[Relation]:
         relations = sorted(self.transaction.relations.values(), key=lambda relation: relation.name)
@@ -141,28 +143,48 @@ def _queries(context: SystemContext) -> Iterable[Row]:
             relation.name,
             _state(relation, query),
             ", ".join(sorted(names[oid] for oid in record.offsets if oid in names)),
-            _target(relation),
+            _targets(relation),
             place,
             query.lag,
             record.rows_in,
             record.rows_out,
             record.chunks,
             None if record.cycle is None else record.cycle.late,
+            sum(part.rows for part in record.functions.values()),
+            sum(part.bytes for part in record.functions.values()),
             None if error is None else error.message,
             relation.definition,
         )
 
 
-def _target(query: Relation) -> str:
+def _targets(query: Relation) -> str:
     assert query.definition is not None
-    return parse_insert(query.definition).target.name
+    return ", ".join(dict.fromkeys(insert.target.name for insert in parse_definition(query.definition).inserts))
 
 
 def _cycles(context: SystemContext) -> Iterable[Row]:
     for relation in context.relations("query"):
         query = context.queries.find(relation.oid)
         for one in list(query.cycles) if query is not None else ():
-            yield (relation.name, one.number, one.starts, one.ends, one.rows_in, one.rows_out, one.post_cut_s * 1000)
+            yield (
+                relation.name,
+                one.number,
+                one.starts,
+                one.ends,
+                one.rows_in,
+                one.rows_out,
+                one.post_cut_s * 1000,
+                one.early_s * 1000,
+            )
+
+
+def _history(context: SystemContext) -> Iterable[Row]:
+    known = {one.oid: one for one in context.transaction.relations.values() if one.kind == "query"}
+    seen = {oid: one.name for oid, one in known.items() if context.authority.may_see(one)}
+    for relation in context.relations("table"):
+        for one in context.history.entries(relation.oid, relation.version):
+            query = seen.get(one.query) if one.query in known else one.query_name
+            yield relation.name, one.version, moment(one.committed_us), query, one.cycle
 
 
 def _subscriptions(context: SystemContext) -> Iterable[Row]:
@@ -288,6 +310,8 @@ _ALL = (
             "rows_out": BIGINT,
             "chunks": BIGINT,
             "late_rows": BIGINT,
+            "state_rows": BIGINT,
+            "state_bytes": BIGINT,
             "error": TEXT,
             "definition": TEXT,
         },
@@ -304,7 +328,14 @@ _ALL = (
             "rows_in": BIGINT,
             "rows_out": BIGINT,
             "post_cut_ms": DOUBLE,
+            "early_ms": DOUBLE,
         },
+    ),
+    _system(
+        "public",
+        "millpond_history",
+        _history,
+        {"name": TEXT, "version": BIGINT, "committed_at": TIMESTAMPTZ, "query": TEXT, "cycle": BIGINT},
     ),
     _system(
         "public",

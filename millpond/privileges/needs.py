@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from millpond.errors import InternalError
+from millpond.errors import InternalError, MillpondError, SqlState
 from millpond.namespace import PUBLIC_SCHEMA, Namespace
 from millpond.privileges.acl import CREATE, DELETE, INSERT, SELECT, TRUNCATE, UPDATE, USAGE
 from millpond.privileges.reading import check_view
@@ -69,6 +69,14 @@ def _create(execution: Execution, _statement: object) -> None:
     execution.authority.require(CREATE, _schema(execution))
 
 
+def _superuser(_execution: Execution, statement: s.CreateFunction | s.DropFunction) -> None:
+    """What a function does, it does with the rights of the server's own process."""
+    verb = "create or replace" if isinstance(statement, s.CreateFunction) else "drop"
+    message = f"permission denied to {verb} function {statement.name.name}"
+    detail = "Only superusers may define functions in Python."
+    raise MillpondError(SqlState.INSUFFICIENT_PRIVILEGE, message, detail=detail, position=statement.name.position)
+
+
 def _create_view(execution: Execution, statement: s.CreateView) -> None:
     _create(execution, statement)
     existing = _find(execution, statement.name)
@@ -77,9 +85,10 @@ def _create_view(execution: Execution, statement: s.CreateView) -> None:
 
 
 def _create_query(execution: Execution, statement: s.CreateContinuousQuery) -> None:
-    """Who creates a query inserts by it; what it reads is checked when its INSERT is known."""
+    """Who creates a query inserts by it; what it reads is checked when its INSERTs are known."""
     _create(execution, statement)
-    require(execution, INSERT, statement.insert.target, statement.insert.columns)
+    for insert in statement.defined.inserts:
+        require(execution, INSERT, insert.target, insert.columns)
     if statement.or_replace:
         _own_query(execution, statement.name)
 
@@ -161,6 +170,8 @@ NEEDS: Mapping[type[Any], Check] = {
     s.CreateTableAs: _create,
     s.CreateStream: _create,
     s.CreateView: _create_view,
+    s.CreateFunction: _superuser,
+    s.DropFunction: _superuser,
     s.AddColumn: lambda execution, said: _own(execution, said.table),
     s.RenameView: _rename,
     s.CreateContinuousQuery: _create_query,

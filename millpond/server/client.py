@@ -15,7 +15,7 @@ from millpond.server.reports import is_wanted, notice_response
 from millpond.session import Session
 from millpond.session_settings import SessionSettings
 from millpond.sql.statements import Statement
-from millpond.statements.execution import no_prepared_statement
+from millpond.statements.request import no_prepared_statement
 from millpond.wire.backend import FAILED, IDLE, IN_TRANSACTION
 
 

@@ -18,8 +18,8 @@ from millpond.server.rows import encode_rows
 from millpond.server.types import BINARY_FORMAT, TEXT_FORMAT, field_of
 from millpond.sql.session_records import Fetch
 from millpond.sql.statements import Copy, Query, Statement
-from millpond.statements.execution import Request
 from millpond.statements.read_only import check_may_run
+from millpond.statements.request import Request
 from millpond.view_reads import AwaitedAnswer
 from millpond.wire.backend import (
     CommandComplete,

@@ -19,8 +19,9 @@ from millpond.server.types import (
 )
 from millpond.session import Session
 from millpond.sql.parameters import Parameters, TypedText
-from millpond.sql.parse import parse, split
+from millpond.sql.parse import parse
 from millpond.sql.prepared import PARAMETERS_MAX, InsertTemplate, insert_template, open_parameters, parameter_count
+from millpond.sql.split import split
 from millpond.sql.statements import Statement
 from millpond.statements.describe import Description
 from millpond.types import TEXT, SqlType

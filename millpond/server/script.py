@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 
 from millpond.errors import MillpondError
-from millpond.sql.parse import Source, parse, split
+from millpond.sql.parse import parse
+from millpond.sql.split import Source, split
 from millpond.sql.statements import Statement
 
 TEXT_CHARACTERS_MAX = 2000

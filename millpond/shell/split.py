@@ -1,4 +1,4 @@
-r"""Cuts lines of input into statements at `;`, with regard to quotes, dollar quotes and comments.
+r"""Cuts lines of input into statements at `;`, with regard to quotes, dollar quotes, comments and parentheses.
 
 A backslash outside of quotes begins a command of the shell, which goes on to the end of its line. Input is read line
 by line, so that a script of any size, and COPY's data within it, passes through in bounded memory.
@@ -18,11 +18,12 @@ _TOKEN = re.compile(
     | '                                      # string
     | "                                      # quoted name
     | (?<![\w$])\$(?:[^\W\d]\w*)?\$          # dollar quote; $1 is a parameter
-    | ;
+    | [();]
     | \\
     """,
     re.VERBOSE,
 )
+_PLAIN = ("(", ")", ";")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _ESCAPED_STRING_END = re.compile(r"(?:[^'\\]|\\.|'')*'(?!')", re.DOTALL)
 _COPY_END = "\\."
@@ -87,6 +88,8 @@ def split(text: str) -> list[Piece]:
 
     >>> [piece.sql for piece in split("SELECT ';'; -- no; \nSELECT $$;$$")]
     ["SELECT ';'", 'SELECT $$;$$']
+    >>> [piece.sql for piece in split("CREATE ... AS (INSERT ...; INSERT ...); SELECT 1")]
+    ['CREATE ... AS (INSERT ...; INSERT ...)', 'SELECT 1']
     >>> split("SELECT 1 \\watch 2")
     [Piece(sql='SELECT 1', command='\\watch 2', line_number=1)]
     """
@@ -105,12 +108,14 @@ def is_complete(text: str) -> bool:
 
 
 def piece_end(text: str) -> int | None:
-    """Where the first piece ends, at a `;` or a backslash; None if the text holds no whole piece."""
-    position = 0
+    """Where the first piece ends, at a `;` outside of parentheses or a backslash; None if it holds no whole piece."""
+    position = depth = 0
     while found := _TOKEN.search(text, position):
-        if found.group() in (";", "\\"):
+        token = found.group()
+        if token == "\\" or (token == ";" and depth <= 0):
             return found.start()
-        end = _token_end(text, found)
+        depth += (token == "(") - (token == ")")
+        end = found.end() if token in _PLAIN else _token_end(text, found)
         if end is None:
             return None
         position = end

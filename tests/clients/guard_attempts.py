@@ -150,7 +150,6 @@ RELATIONS = (
     "t TABLESAMPLE (10 ROWS)",
     "t VERSION AS OF 0",
     "t TIMESTAMP AS OF '2024-01-01'",
-    "t FOR SYSTEM_TIME AS OF '2024-01-01'",
     '"t@v0"',
     "t PIVOT (count(a) FOR b IN (1, 2))",
     "t MATCH_RECOGNIZE (PATTERN (a) DEFINE a AS true)",
@@ -190,7 +189,6 @@ STATEMENTS = (
     "DELETE JAR '{secret}'",
     "CREATE FUNCTION f AS 'java.lang.System' USING JAR '{secret}'",
     "CREATE TEMPORARY FUNCTION f AS 'java.lang.System'",
-    "CREATE OR REPLACE FUNCTION f() RETURNS int AS $$ import os $$ LANGUAGE python",
     "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RETURN 1; END $$",
     "CREATE FUNCTION f() RETURNS text LANGUAGE c AS '{secret}'",
     "CREATE PROCEDURE p() LANGUAGE SQL AS 'SELECT 1'",
@@ -377,3 +375,9 @@ FILES = (
     "|cat {secret}",
 )
 """Names of files that COPY must not reach from its directory, which holds two links out of it."""
+
+OF_SUPERUSERS = (
+    "CREATE OR REPLACE FUNCTION f() RETURNS int AS $$ import os $$ LANGUAGE python",
+    "CREATE FUNCTION f(a int) RETURNS int LANGUAGE python STATEFUL BY (a) AS $$ return [open('{secret}')], None $$",
+)
+"""What only superusers may do."""

@@ -17,7 +17,7 @@ from psycopg import pq
 
 import millpond
 from tests.clients.conftest import Served, serving
-from tests.clients.guard_attempts import EXPRESSIONS, FILES, RELATIONS, STATEMENTS
+from tests.clients.guard_attempts import EXPRESSIONS, FILES, OF_SUPERUSERS, RELATIONS, STATEMENTS
 
 CONTENT = "the content of the canary"
 
@@ -205,7 +205,8 @@ def test_relations(trap: Trap, user: str, extended: bool) -> None:
 
 
 def test_statements(trap: Trap, user: str, extended: bool) -> None:
-    assert complaints(trap, user, STATEMENTS, extended=extended) == []
+    texts = (*STATEMENTS, *OF_SUPERUSERS) if user == "worker" else STATEMENTS
+    assert complaints(trap, user, texts, extended=extended) == []
     assert trap.is_untouched()
 
 

@@ -69,6 +69,26 @@ def test_a_query_that_waits_for_its_stream_can_be_canceled(shared_server: Served
         assert connection.execute("SELECT 1").fetchall() == [(1,)]
 
 
+def test_the_rows_of_each_cycle_come_when_it_has_committed(shared_server: Served, stream: str) -> None:
+    pond = shared_server.pond
+    pond.execute(f"CREATE TABLE of_{stream} (n int)")
+    insert = f"INSERT INTO of_{stream} SELECT n FROM CYCLE({stream}, 2)"
+    with psycopg.connect(shared_server.url, autocommit=True) as connection:
+        cursor = connection.cursor()
+        returned = cursor.stream(f"{insert} RETURNING *")
+        pond.insert(stream, [(1,), (2,), (3,)])
+        assert sorted([next(returned), next(returned)]) == [(1,), (2,)]
+        assert pond.execute(f"SELECT sum(n) FROM of_{stream}").fetchall() == [(3,)], "it goes on, and they are there"
+        connection.cancel_safe()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            next(returned)
+        done = connection.execute(insert.replace(", 2)", ", 2, cycles => 1)"))
+        assert done.statusmessage == "INSERT 0 2"
+        with pytest.raises(psycopg.errors.ActiveSqlTransaction), connection.transaction():
+            connection.execute(insert)
+        assert connection.execute(f"SELECT count(*) FROM of_{stream}").fetchall() == [(4,)]
+
+
 def test_a_cursor_over_a_flow_fetches_what_has_come(shared_server: Served, stream: str) -> None:
     with psycopg.connect(shared_server.url) as connection:
         connection.execute("SET session_timeout = '3s'")

@@ -24,6 +24,7 @@ from millpond.run.statics import key_of
 from millpond.spark.runner import Input, StateInput
 from millpond.sql.bind import bind
 from millpond.sql.dialect import parse_query
+from millpond.sql.scope import Moment
 from tests.plans import catalog
 from tests.plans.test_plans import read_tpch
 
@@ -76,8 +77,14 @@ class Names:
     def constant(self, name: str) -> datetime | str:
         return datetime(2024, 5, 6, tzinfo=UTC) if name == "now" else name
 
+    def function(self, name: str) -> None:
+        return None
+
     def call(self, name: str, arguments: Sequence[str | None]) -> str | None:
         return f"{name}({', '.join(str(argument) for argument in arguments)})"
+
+    def past(self, table: Relation, moment: Moment) -> Relation:
+        return table.as_of(7)
 
 
 class Rig:

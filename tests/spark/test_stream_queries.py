@@ -16,7 +16,7 @@ import millpond
 from millpond import MillpondError, Pond
 from millpond.result import Result
 from millpond.session import Session
-from millpond.statements.execution import Request
+from millpond.statements.request import Request
 from millpond.stream import StreamRelation
 from tests.views.support import last_job
 

@@ -118,7 +118,7 @@ SELECT c.oid, c.* FROM pg_catalog.pg_collation c ORDER BY c.oid;
 
 -- languages
 -- columns: oid oid, oid oid, lanname name, lanowner oid, lanispl boolean, lanpltrusted boolean, lanplcallfoid oid, laninline oid, lanvalidator oid, lanacl text[]
--- rows: 2
+-- rows: 3
 SELECT l.oid, l.* FROM pg_catalog.pg_language l ORDER BY l.oid;
 
 -- foreign data wrappers
