@@ -112,7 +112,8 @@ class ViewStore:
         self._catalog.commit_kept(dict.fromkeys(unused))
         for path in self._directory.iterdir() if self._directory.exists() else ():
             if not path.name.isdigit() or int(path.name) not in self._states.keys() | self.late.left:
-                shutil.rmtree(path)
+                # Late rows that were left are published meanwhile, and what held them goes with the last.
+                shutil.rmtree(path, ignore_errors=True)
         if self._states:
             self._start()
 
