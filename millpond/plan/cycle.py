@@ -79,6 +79,15 @@ class CycleQuery:
         return self._texts[key][1]
 
     @cached_property
+    def feeds(self) -> dict[str, CycleQuery]:
+        """What calls that remember are fed with, by the keys of their cuts, where that is more than tuples."""
+        return {
+            cut.key: CycleQuery(cut.feed, self.stream, self.window, self.aliases, (), cut.feed)
+            for cut in self.cuts
+            if cut.tuples is None
+        }
+
+    @cached_property
     def is_fixed(self) -> bool:
         """Whether nothing in it depends on the cycle."""
         return not any(is_bound(node) or is_of_statement(node) for node in self.query.tree.walk())

@@ -29,8 +29,6 @@ class AtCut:
 
 def split_cycle(query: CycleQuery) -> SplitPlan | AtCut:
     """The plan by which pieces of a cycle are worked on as they arrive, if there is one."""
-    if query.cuts:
-        return AtCut("a function in it remembers rows of earlier cycles")
     if not mentions_stream(query.query.tree):
         return SplitPlan((), (), query.query, (), (), ())
     try:
@@ -50,9 +48,18 @@ def split_cycle(query: CycleQuery) -> SplitPlan | AtCut:
     return plan
 
 
+def early_queries(queries: Sequence[CycleQuery]) -> list[CycleQuery]:
+    """What may be split of the branches of a query: these, or what the calls in them that remember are fed with."""
+    if any(query.cuts for query in queries):
+        return list({key: feed for query in queries for key, feed in query.feeds.items()}.values())
+    return list(queries)
+
+
 def describe_early(queries: Sequence[CycleQuery]) -> list[str]:
     """What all branches of a query do before a cycle is cut, for EXPLAIN: one that cannot be split lets all wait."""
-    plans = [split_cycle(query) for query in queries]
+    plans = [split_cycle(query) for query in early_queries(queries)]
+    if not plans:
+        return ["At the cut of a cycle: all of it, since functions in it remember tuples of earlier cycles"]
     whole = next((plan for plan in plans if isinstance(plan, AtCut)), None)
     if whole is not None:
         return [f"At the cut of a cycle: all of it, since {whole.reason}"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from millpond.errors import MillpondError, SqlState
 from millpond.plan.plain_tuples import PlainTuples
 from millpond.python_function import PythonFunction
@@ -86,6 +88,10 @@ class HistoryCut:
     @property
     def feed_names(self) -> list[str]:
         return [column.name for column in self.feed.columns]
+
+    @property
+    def feed_schema(self) -> pa.Schema:
+        return pa.schema([self.relation.arrow_schema.field(name) for name in self.feed_names])
 
 
 def several_rows(window: HistoryWindow) -> MillpondError:

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
 
 from millpond.plan.pipelines import Grouping, SplitPlan
 from millpond.relation import Column
+from millpond.run.branch_rows import apart, together
 from millpond.run.merge import SMALL_ROWS_MAX
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics, key_of
 from millpond.spark.runner import FileInput, Input, QueryInput, Runner, StateInput
+
+_PIECE, _REST = "piece", "rest"
+"""What tuples are read as, before the cut and at it: both may happen at once, and need names of their own in Spark."""
 
 
 @dataclass
@@ -39,33 +42,36 @@ class Pieces:
 
 class PieceWork:
     """What the branches of one query group, each grouping once, and the queries that do so. `columns` are those that
-    they need of the stream."""
+    they need of the stream. One thread may make pieces of a cycle while another reads the states of the one before."""
 
     def __init__(self, plans: Sequence[SplitPlan], columns: Sequence[Column], scratch: Path, prefix: str) -> None:
         self.plans, self._columns, self._prefix = plans, tuple(columns), prefix
-        self._tuples = RepeatedQuery(scratch)
+        self._tuples, self._partials = RepeatedQuery(scratch), RepeatedQuery(scratch)
         self._works: list[_GroupingWork] = []
         self._of_plans: list[dict[str, _GroupingWork]] = []
         for place, plan in enumerate(plans):
             self._of_plans.append({one.key: self._work(one, place, scratch) for one in plan.groupings})
 
     def absorb(self, runner: Runner, pieces: Pieces, tuples: pa.Table, end: int, tag: str) -> None:
-        """Make a piece of tuples, which are all of the cycle from where the last one ended up to `end`."""
-        given = self._given(tuples)
-        pieces.partials.append([work.partial(runner, given, pieces.statics, tag) for work in self._works])
+        """Make a piece of tuples, which are all of the cycle from where the last one ended up to `end`: one Spark
+        job for all groupings."""
+        given, inputs = self._given(_PIECE, tuples), dict[str, Input]()
+        for work in self._works:
+            inputs |= work.inputs(_PIECE, given, pieces.statics)
+        columns = [[column.name for column in work.grouping.columns] for work in self._works]
+        text = together([work.pipelines(_PIECE) for work in self._works], columns)
+        rows = self._partials.frame(runner, text, inputs, tag).collect()
+        pieces.partials.append(apart(rows, columns))
         pieces.end, pieces.rows = end, pieces.rows + tuples.num_rows
 
     def states(self, pieces: Pieces, rest: pa.Table) -> list[dict[str, tuple[str, QueryInput]]]:
         """For each plan the merged states that its upper pipeline reads, by key, and what Spark calls them: those of
         the pieces, and of the tuples that are in none."""
-        given, small = self._given(rest), rest.num_rows <= SMALL_ROWS_MAX
-        merged = {
-            work.name: (
-                work.name,
-                work.merged([one[place] for one in pieces.partials], given, pieces.statics, small=small),
-            )
-            for place, work in enumerate(self._works)
-        }
+        given = self._given(_REST, rest) if rest.num_rows or not pieces.partials else None
+        merged: dict[str, tuple[str, QueryInput]] = {}
+        for place, work in enumerate(self._works):
+            partials = [one[place] for one in pieces.partials]
+            merged[work.name] = (work.name, work.merged(partials, given, pieces.statics))
         return [{key: merged[work.name] for key, work in works.items()} for works in self._of_plans]
 
     def _work(self, grouping: Grouping, plan: int, scratch: Path) -> _GroupingWork:
@@ -78,8 +84,8 @@ class PieceWork:
         self._works.append(made)
         return made
 
-    def _given(self, tuples: pa.Table) -> FileInput:
-        folder = self._tuples.file("tuples", tuples)
+    def _given(self, name: str, tuples: pa.Table) -> FileInput:
+        folder = self._tuples.file(name, tuples)
         return FileInput((folder,), self._columns, single=tuples.num_rows <= SMALL_ROWS_MAX)
 
 
@@ -91,49 +97,42 @@ class _GroupingWork:
     plan: int
     name: str
     repeated: RepeatedQuery
-    _texts: list[str] = field(default_factory=list)
+    _texts: dict[str, str] = field(default_factory=dict)
 
-    def partial(self, runner: Runner, given: FileInput, statics: Sequence[Statics], tag: str) -> pa.Table:
-        inputs = self._inputs(given, statics)
-        return self.repeated.frame(runner, " UNION ALL ".join(self._pipelines()), inputs, tag).collect()
-
-    def merged(
-        self, partials: Sequence[pa.Table], given: FileInput, statics: Sequence[Statics], *, small: bool
-    ) -> QueryInput:
-        inputs = self._inputs(given, statics)
-        sources = self._pipelines()
-        if not partials and len(sources) == 1 and self.grouping.keys:
-            return QueryInput(sources[0], inputs)  # Merged already.
+    def merged(self, partials: Sequence[pa.Table], given: FileInput | None, statics: Sequence[Statics]) -> QueryInput:
+        """The state of the partials and of the tuples that are given."""
+        sources, inputs = ([], {}) if given is None else ([self.pipelines(_REST)], self.inputs(_REST, given, statics))
+        small = given is None or given.single
         if partials:
             kept, rows = f"{self.name}_kept", pa.concat_tables(partials)
             columns = self.grouping.columns
             schema = ", ".join(f"{column.name} {column.type}" for column in columns)
             small = small and rows.num_rows <= SMALL_ROWS_MAX
             inputs[kept] = StateInput((self.repeated.file("kept", rows),), schema, single=small)
-            sources = [*sources, f"SELECT {', '.join(column.name for column in columns)} FROM {kept}"]
+            sources.append(f"SELECT {', '.join(column.name for column in columns)} FROM {kept}")
         union = " UNION ALL ".join(sources)
-        if self.grouping.concatenated:
+        is_merged = len(sources) == 1 and len(partials) <= 1 and len(self.grouping.pipelines) == 1
+        if self.grouping.concatenated or (is_merged and self.grouping.keys):
             return QueryInput(union, inputs)
         together = f"SELECT /*+ COALESCE(1) */ * FROM ({union})" if small else union
         return QueryInput(self.grouping.merge_text(f"({together})"), inputs)
 
-    def _pipelines(self) -> list[str]:
-        """The stream pipelines as Spark SQL, printed once."""
-        if not self._texts:
-            for line in self.grouping.pipelines:
-                self._texts.append(line.to_spark(self._names))
-        return self._texts
+    def pipelines(self, role: str) -> str:
+        """The stream pipelines as Spark SQL, over tuples in a role; printed once."""
+        if role not in self._texts:
+            names = self._names(role)
+            self._texts[role] = " UNION ALL ".join(line.to_spark(names) for line in self.grouping.pipelines)
+        return self._texts[role]
 
-    def _inputs(self, given: FileInput, statics: Sequence[Statics]) -> dict[str, Input]:
-        inputs: dict[str, Input] = {}
+    def inputs(self, role: str, given: FileInput, statics: Sequence[Statics]) -> dict[str, Input]:
+        names, inputs = self._names(role), dict[str, Input]()
         for line in self.grouping.pipelines:
-            inputs[self._names[key_of(line.stream)]] = given
+            inputs[names[key_of(line.stream)]] = given
             for static in line.statics:
-                inputs[self._names[key_of(static)]] = statics[self.plan][key_of(static)]
+                inputs[names[key_of(static)]] = statics[self.plan][key_of(static)]
         return inputs
 
-    @cached_property
-    def _names(self) -> dict[str, str]:
+    def _names(self, role: str) -> dict[str, str]:
         """What Spark calls its inputs, of which no other grouping has any."""
         read = dict.fromkeys(key_of(one) for line in self.grouping.pipelines for one in (line.stream, *line.statics))
-        return {key: f"{self.name}_{place}" for place, key in enumerate(read)}
+        return {key: f"{self.name}_{role}_{place}" for place, key in enumerate(read)}

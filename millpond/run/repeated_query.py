@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 import uuid
 import weakref
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,9 @@ from millpond.run.new_tuples import NewTuples
 from millpond.spark.runner import FileInput, Frame, Input, Runner
 from millpond.stream import Chunk
 
+_FORMS_MAX = 4
+"""A query may take a few forms by turns, such as with and without new tuples."""
+
 _RANDOM = "RAND()"
 """Its seed is chosen when a query is analysed: repeated, it would give the same numbers again."""
 
@@ -26,7 +30,7 @@ class RepeatedQuery:
 
     def __init__(self, scratch: Path) -> None:
         self._directory = scratch / f"query-{uuid.uuid4().hex}"
-        self._analysed: tuple[str, Mapping[str, Input], Frame] | None = None
+        self._analysed: OrderedDict[str, tuple[Mapping[str, Input], Frame]] = OrderedDict()
         weakref.finalize(self, shutil.rmtree, self._directory, ignore_errors=True)
 
     def folder(self, name: str, files: Mapping[str, Path]) -> str:
@@ -73,9 +77,11 @@ class RepeatedQuery:
         return NewTuples(chunk.rows, (self.folder(name, {file.path.name: file.path for file in chunk.files}),), None)
 
     def frame(self, runner: Runner, text: str, inputs: Mapping[str, Input], tag: str) -> Frame:
-        """The query, analysed: often it is that of the last time, over folders that hold other files now."""
-        if self._analysed is not None and self._analysed[:2] == (text, inputs) and _RANDOM not in text:
-            return self._analysed[2].again(tag)
-        frame = runner.frame(text, inputs, tag)
-        self._analysed = (text, inputs, frame)
-        return frame
+        """The query, analysed: often it is one of the last times, over folders that hold other files now."""
+        known = self._analysed.pop(text, None)
+        is_same = known is not None and known[0] == inputs and _RANDOM not in text
+        frame = known[1] if known is not None and is_same else runner.frame(text, inputs, tag)
+        self._analysed[text] = (inputs, frame)
+        if len(self._analysed) > _FORMS_MAX:
+            self._analysed.popitem(last=False)
+        return frame.again(tag) if is_same else frame

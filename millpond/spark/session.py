@@ -42,6 +42,8 @@ def options(settings: Settings, scratch: Path) -> dict[str, str]:
         # to the JVM's compiler it would be new.
         "spark.sql.codegen.cache.maxEntries": "2000",
         "spark.sql.codegen.useIdInClassName": "false",
+        # Sets of values are kept for more than 128 groups before Spark begins to sort.
+        "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000",
         # Short statements are not queued behind long ones.
         "spark.scheduler.mode": "FAIR",
         # Behind the guard, Spark refuses by itself what no text of ours needs: Java by reflection and TRANSFORM, files

@@ -13,6 +13,7 @@ from millpond.errors import MillpondError, SqlState
 from millpond.plan.row_flow import ARRIVAL
 from millpond.privileges.identity import SESSION_AUTHORIZATION, Login
 from millpond.relation import Relation
+from millpond.run.branch_rows import apart_by_schema, numbered, together
 from millpond.run.continuous_queries import tag_of
 from millpond.run.continuous_query import CycleCosts, Sources
 from millpond.run.repeated_query import RepeatedQuery
@@ -20,7 +21,6 @@ from millpond.services import Services
 from millpond.session_state import SessionState
 from millpond.spark.runner import FileInput, Frame
 from millpond.state.records import QueryRecord
-from millpond.statements.branch_rows import apart, together
 from millpond.statements.continuous_commit import commit
 from millpond.statements.continuous_plan import Planned, check_rights, plan_again
 from millpond.statements.execution import Execution
@@ -82,7 +82,7 @@ class ChunkInserter:
         schemas = [target.arrow_schema for target in plan.targets]
         with_arrival = [schema.append(pa.field(ARRIVAL.name, ARRIVAL.type.arrow)) for schema in schemas]
         rows = self._frame(execution, plan, with_arrival, chunks).collect()
-        made = zip(apart(rows, with_arrival), schemas, strict=True)
+        made = zip(apart_by_schema(rows, with_arrival), schemas, strict=True)
         return [rows.sort_by(ARRIVAL.name).select(schema.names) for rows, schema in made]
 
     def _frame(
@@ -90,9 +90,8 @@ class ChunkInserter:
     ) -> Frame:
         given = {key: self._input(execution, one, chunks.get(one.oid)) for key, one in plan.reads.items()}
         names = {key: f"query_{self._oid}_{place}" for place, key in enumerate(given)}
-        text = together(
-            [branch.source.query.to_spark(names) for branch in plan.branches], [len(one) for one in schemas]
-        )
+        texts = [branch.source.query.to_spark(names) for branch in plan.branches]
+        text = together(texts, numbered(len(one) for one in schemas))
         inputs = {names[key]: one for key, one in given.items()}
         return self._repeated.frame(execution.services.runner, text, inputs, execution.tag)
 

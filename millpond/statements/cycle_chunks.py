@@ -13,6 +13,7 @@ from functools import partial
 
 import pyarrow as pa
 
+from millpond.plan.cycle_split import early_queries
 from millpond.relation import Relation
 from millpond.run.continuous_queries import QueryPlan
 from millpond.run.continuous_query import CycleCosts, Sources
@@ -141,14 +142,21 @@ class CycleInserter:
     ) -> tuple[list[pa.Table], int, float]:
         """What a cycle makes in each branch, of how many tuples, and how long that took before the cut."""
         sources, schemas = plan.cycle_sources, [target.arrow_schema for target in plan.targets]
-        read = partial(self._tuples, plan, cut, stream)
-        early = self._early.rows(execution, sources, stream_columns(sources), schemas, cut, read)
-        if early is not None:
-            return early.branches, early.rows_in, early.seconds
+        read, columns = partial(self._tuples, plan, cut, stream), stream_columns(sources)
+        fed, early_s = dict[str, pa.Table](), 0.0
+        if not any(source.cuts for source in sources):
+            early = self._early.rows(execution, early_queries(sources), columns, schemas, cut, read)
+            if early is not None:
+                return early.branches, early.rows_in, early.seconds
+        elif self._early.has_pieces:
+            feeds = {one.key: one.feed_schema for source in sources for one in source.cuts if one.key in source.feeds}
+            early = self._early.rows(execution, early_queries(sources), columns, list(feeds.values()), cut, read)
+            if early is not None:
+                fed, early_s = dict(zip(feeds, early.branches, strict=True)), early.seconds
         tuples = read(cut.first)
-        own = (self._repeated, self._functions)
+        own = (self._repeated, self._functions, fed)
         run = CycleRun(execution, f"cycle_{self._oid}", sources, schemas, cut, tuples, *own)
-        return run.rows(), tuples.num_rows, 0.0
+        return run.rows(), tuples.num_rows, early_s
 
     def _take_early(self, piece: Piece, stream: StreamRelation) -> None:
         """Work on tuples of a cycle that is not cut yet."""
@@ -159,7 +167,7 @@ class CycleInserter:
             check_rights(transaction, execution.authority, plan)
             tuples = self._tuples(plan, piece, stream, piece.first)
             sources = plan.cycle_sources
-            self._early.take(execution, sources, stream_columns(sources), tuples, piece)
+            self._early.take(execution, early_queries(sources), stream_columns(sources), tuples, piece)
         finally:
             transaction.rollback()
 

@@ -20,6 +20,7 @@ from millpond.plan.cycle import CycleQuery
 from millpond.plan.cycle_split import split_cycle
 from millpond.plan.pipelines import SplitPlan
 from millpond.relation import Column
+from millpond.run.branch_rows import apart_by_schema, numbered, together
 from millpond.run.cuts import Cut, Cutter, Piece
 from millpond.run.cycle_pieces import Pieces, PieceWork
 from millpond.run.repeated_query import RepeatedQuery
@@ -27,7 +28,6 @@ from millpond.run.statics import Statics, key_of
 from millpond.services import Held, Services
 from millpond.spark.runner import Input, changeable
 from millpond.state.records import CycleRecord
-from millpond.statements.branch_rows import apart, together
 from millpond.statements.current_tables import current, current_input
 from millpond.statements.execution import Execution
 from millpond.stream_window import CycleWindow
@@ -148,6 +148,10 @@ class EarlyWork:
 
     # -- at the cut --------------------------------------------------------------------------------------------------
 
+    @property
+    def has_pieces(self) -> bool:
+        return self._pieces is not None
+
     def rows(
         self,
         execution: Execution,
@@ -205,8 +209,9 @@ class EarlyWork:
                         names[one.key] = f"upper_{self._oid}_{one.relation.oid}"
                         inputs[names[one.key]] = current_input(execution, self._repeated, one.relation, held)
                 texts.append(source.to_spark(names, bounds, plan.upper, execution.constant))
-            text = together(texts, [len(one) for one in schemas])
-            return apart(self._repeated.frame(self._services.runner, text, inputs, execution.tag).collect(), schemas)
+            text = together(texts, numbered(len(one) for one in schemas))
+            made = self._repeated.frame(self._services.runner, text, inputs, execution.tag).collect()
+            return apart_by_schema(made, schemas)
         finally:
             for release in held:
                 release()

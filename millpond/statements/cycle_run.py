@@ -16,14 +16,14 @@ from millpond.plan.history import HistoryCut, HistoryWindow
 from millpond.plan.plain_tuples import Comparison
 from millpond.python_function import STATE
 from millpond.relation import Column, Relation
+from millpond.run.branch_rows import apart_by_schema, numbered, together
 from millpond.run.cuts import Piece
 from millpond.run.function_state import FunctionState
+from millpond.run.merge import SMALL_ROWS_MAX
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.services import Held
 from millpond.spark.runner import FileInput, Input
 from millpond.sql.bind import BoundQuery
-from millpond.statements.branch_rows import apart, together
-from millpond.statements.continuous_chunks import SINGLE_ROWS_MAX
 from millpond.statements.current_tables import current_input
 from millpond.statements.execution import Execution, base_relations
 from millpond.types import BIGINT, BYTEA, SqlType, array_of
@@ -36,7 +36,7 @@ _FEW_CALLS = 5_000
 @dataclass
 class CycleRun:
     """Tuples of a cycle and the queries that run over them, which have a name in Spark and make rows by schemas.
-    `repeated` are the queries of the tuples before, by name."""
+    `repeated` are the queries of the tuples before, by name; `fed` are rows of feeds that are known, by their cuts."""
 
     execution: Execution
     name: str
@@ -46,6 +46,7 @@ class CycleRun:
     tuples: pa.Table
     repeated: dict[str, RepeatedQuery]
     functions: FunctionState
+    fed: Mapping[str, pa.Table] = field(default_factory=dict)
     _made: dict[str, Input] = field(default_factory=dict)
     _held: list[Held] = field(default_factory=list)
 
@@ -55,7 +56,7 @@ class CycleRun:
         with self._letting_go():
             self._call_functions()
             queries = [(source, source.rest) for source in self.sources]
-            return apart(self._collected("rest", queries, [len(one) for one in self.schemas]), self.schemas)
+            return apart_by_schema(self._collected("rest", queries, [len(one) for one in self.schemas]), self.schemas)
 
     def remember(self) -> None:
         """Let the functions remember the tuples, and leave it at that."""
@@ -97,8 +98,9 @@ class CycleRun:
 
     def _fed(self, source: CycleQuery, cut: HistoryCut) -> pa.Table:
         """The rows of a feed."""
-        names = cut.feed_names
-        schema = pa.schema([cut.relation.arrow_schema.field(name) for name in names])
+        names, schema = cut.feed_names, cut.feed_schema
+        if cut.key in self.fed:
+            return self.fed[cut.key]
         if cut.tuples is not None:
             tuples = picked(self.tuples, cut.tuples.conditions).select(cut.tuples.columns)
             return tuples.rename_columns(names).cast(schema)
@@ -115,7 +117,8 @@ class CycleRun:
         ends = (self.piece.low, self.piece.high)
         bounds = [source.window.value(place) for source, _ in queries[:1] for place in ends]
         constants = self.execution.constant
-        text = together([source.to_spark(names, bounds, query, constants) for source, query in queries], widths)
+        texts = [source.to_spark(names, bounds, query, constants) for source, query in queries]
+        text = together(texts, numbered(widths))
         inputs = {names[key]: one for key, one in given.items()}
         runner, tag = self.execution.services.runner, self.execution.tag
         return self._repeated(name).frame(runner, text, inputs, tag).collect()
@@ -131,7 +134,7 @@ class CycleRun:
         return current_input(self.execution, self._repeated("tables"), relation, self._held)
 
     def _file(self, name: str, rows: pa.Table, columns: tuple[Column, ...]) -> FileInput:
-        return FileInput((self._repeated(name).file(name, rows),), columns, single=rows.num_rows <= SINGLE_ROWS_MAX)
+        return FileInput((self._repeated(name).file(name, rows),), columns, single=rows.num_rows <= SMALL_ROWS_MAX)
 
     def _repeated(self, name: str) -> RepeatedQuery:
         if name not in self.repeated:
