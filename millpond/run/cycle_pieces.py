@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,9 +22,6 @@ from millpond.run.merge import SMALL_ROWS_MAX
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics, key_of
 from millpond.spark.runner import FileInput, Input, QueryInput, Runner, StateInput
-
-_PIECE, _REST = "piece", "rest"
-"""What tuples are read as, before the cut and at it: both may happen at once, and need names of their own in Spark."""
 
 
 @dataclass
@@ -42,7 +40,7 @@ class Pieces:
 
 class PieceWork:
     """What the branches of one query group, each grouping once, and the queries that do so. `columns` are those that
-    they need of the stream. One thread may make pieces of a cycle while another reads the states of the one before."""
+    they need of the stream."""
 
     def __init__(self, plans: Sequence[SplitPlan], columns: Sequence[Column], scratch: Path, prefix: str) -> None:
         self.plans, self._columns, self._prefix = plans, tuple(columns), prefix
@@ -55,11 +53,11 @@ class PieceWork:
     def absorb(self, runner: Runner, pieces: Pieces, tuples: pa.Table, end: int, tag: str) -> None:
         """Make a piece of tuples, which are all of the cycle from where the last one ended up to `end`: one Spark
         job for all groupings."""
-        given, inputs = self._given(_PIECE, tuples), dict[str, Input]()
+        given, inputs = self._given(tuples), dict[str, Input]()
         for work in self._works:
-            inputs |= work.inputs(_PIECE, given, pieces.statics)
+            inputs |= work.inputs(given, pieces.statics)
         columns = [[column.name for column in work.grouping.columns] for work in self._works]
-        text = together([work.pipelines(_PIECE) for work in self._works], columns)
+        text = together([work.pipelines for work in self._works], columns)
         rows = self._partials.frame(runner, text, inputs, tag).collect()
         pieces.partials.append(apart(rows, columns))
         pieces.end, pieces.rows = end, pieces.rows + tuples.num_rows
@@ -67,7 +65,7 @@ class PieceWork:
     def states(self, pieces: Pieces, rest: pa.Table) -> list[dict[str, tuple[str, QueryInput]]]:
         """For each plan the merged states that its upper pipeline reads, by key, and what Spark calls them: those of
         the pieces, and of the tuples that are in none."""
-        given = self._given(_REST, rest) if rest.num_rows or not pieces.partials else None
+        given = self._given(rest) if rest.num_rows or not pieces.partials else None
         merged: dict[str, tuple[str, QueryInput]] = {}
         for place, work in enumerate(self._works):
             partials = [one[place] for one in pieces.partials]
@@ -84,8 +82,8 @@ class PieceWork:
         self._works.append(made)
         return made
 
-    def _given(self, name: str, tuples: pa.Table) -> FileInput:
-        folder = self._tuples.file(name, tuples)
+    def _given(self, tuples: pa.Table) -> FileInput:
+        folder = self._tuples.file("tuples", tuples)
         return FileInput((folder,), self._columns, single=tuples.num_rows <= SMALL_ROWS_MAX)
 
 
@@ -97,11 +95,10 @@ class _GroupingWork:
     plan: int
     name: str
     repeated: RepeatedQuery
-    _texts: dict[str, str] = field(default_factory=dict)
 
     def merged(self, partials: Sequence[pa.Table], given: FileInput | None, statics: Sequence[Statics]) -> QueryInput:
         """The state of the partials and of the tuples that are given."""
-        sources, inputs = ([], {}) if given is None else ([self.pipelines(_REST)], self.inputs(_REST, given, statics))
+        sources, inputs = ([], {}) if given is None else ([self.pipelines], self.inputs(given, statics))
         small = given is None or given.single
         if partials:
             kept, rows = f"{self.name}_kept", pa.concat_tables(partials)
@@ -117,22 +114,22 @@ class _GroupingWork:
         together = f"SELECT /*+ COALESCE(1) */ * FROM ({union})" if small else union
         return QueryInput(self.grouping.merge_text(f"({together})"), inputs)
 
-    def pipelines(self, role: str) -> str:
-        """The stream pipelines as Spark SQL, over tuples in a role; printed once."""
-        if role not in self._texts:
-            names = self._names(role)
-            self._texts[role] = " UNION ALL ".join(line.to_spark(names) for line in self.grouping.pipelines)
-        return self._texts[role]
+    @cached_property
+    def pipelines(self) -> str:
+        """The stream pipelines as Spark SQL."""
+        return " UNION ALL ".join(line.to_spark(self._names) for line in self.grouping.pipelines)
 
-    def inputs(self, role: str, given: FileInput, statics: Sequence[Statics]) -> dict[str, Input]:
-        names, inputs = self._names(role), dict[str, Input]()
+    def inputs(self, given: FileInput, statics: Sequence[Statics]) -> dict[str, Input]:
+        """What the stream pipelines read."""
+        inputs: dict[str, Input] = {}
         for line in self.grouping.pipelines:
-            inputs[names[key_of(line.stream)]] = given
+            inputs[self._names[key_of(line.stream)]] = given
             for static in line.statics:
-                inputs[names[key_of(static)]] = statics[self.plan][key_of(static)]
+                inputs[self._names[key_of(static)]] = statics[self.plan][key_of(static)]
         return inputs
 
-    def _names(self, role: str) -> dict[str, str]:
+    @cached_property
+    def _names(self) -> dict[str, str]:
         """What Spark calls its inputs, of which no other grouping has any."""
         read = dict.fromkeys(key_of(one) for line in self.grouping.pipelines for one in (line.stream, *line.statics))
-        return {key: f"{self.name}_{role}_{place}" for place, key in enumerate(read)}
+        return {key: f"{self.name}_{place}" for place, key in enumerate(read)}

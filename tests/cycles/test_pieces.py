@@ -170,9 +170,56 @@ def test_a_table_that_changes_before_the_cut_is_read_as_it_is_then(pond: Pond) -
     assert [tuple(row) for row in pond.execute("SELECT a, d FROM grouped")] == [(16, "uno")]
 
 
+def test_functions_that_remember_are_fed_from_pieces(pond: Pond) -> None:
+    """A call over what a cycle groups, and one over its tuples as they are, beside each other."""
+    pond.execute("CREATE TABLE moved (at timestamptz, k int, total numeric, moving numeric)")
+    pond.execute("CREATE TABLE changed (k int, v int, at timestamptz)")
+    events = f"CYCLE(e, INTERVAL '{CYCLE} seconds')"
+    pond.execute(
+        "CREATE CONTINUOUS QUERY q AS ("
+        " INSERT INTO moved SELECT bound, k, total, moving_sum(total, 2) OVER (PARTITION BY k ORDER BY bound)"
+        f" FROM (SELECT window_end AS bound, k, sum(v) AS total FROM {events} GROUP BY k) t;"
+        " INSERT INTO changed SELECT k, v, at FROM (SELECT k, v, at,"
+        f" change_point(v) OVER (PARTITION BY k ORDER BY at) AS differs FROM {events}) c WHERE differs)"
+    )
+    random = Random(5)
+    sent = [(random.randrange(3), random.randrange(3), at(n)) for n in range(CYCLES * CYCLE)]
+    for number in range(CYCLES):
+        of_cycle = sent[number * CYCLE : (number + 1) * CYCLE]
+        pond.insert("e", of_cycle[:20])
+        if number:
+            wait_for_cycles(pond, "q", number)
+        if number % 2:  # others have no piece, or one that began after the watermark
+            wait_for_pieces(pond, "q", 120.0)
+        pond.insert("e", of_cycle[20:])
+    pond.insert("e", [(0, 0, at(10_000))])
+    early = [one.early_s > 0 for one in wait_for_cycles(pond, "q", CYCLES).cycles]
+    assert early[1]
+    assert early[3]
+    totals: dict[int, list[int]] = {}
+    expected: Counter[Row] = Counter()
+    for number in range(CYCLES):
+        members = sent[number * CYCLE : (number + 1) * CYCLE]
+        for k in {row[0] for row in members}:
+            of_key = totals.setdefault(k, [])
+            of_key.append(sum(v for key, v, _ in members if key == k))
+            expected[at((number + 1) * CYCLE), k, of_key[-1], sum(of_key[-2:])] += 1
+    assert rows(pond, "SELECT * FROM moved") == expected
+    last: dict[int, int] = {}
+    changes: Counter[Row] = Counter()
+    for k, v, moment in sent:
+        changes[k, v, moment] += last.get(k) != v
+        last[k] = v
+    assert rows(pond, "SELECT * FROM changed") == +changes
+
+
 def test_explain_says_what_is_done_before_the_cut(pond: Pond) -> None:
     grouped = "SELECT window_end, k, count(*), 0, 0, '' FROM CYCLE(e, INTERVAL '1 minute') GROUP BY k"
     raw = "SELECT window_end, k, v, 0, 0, '' FROM CYCLE(e, INTERVAL '1 minute')"
-    for text, expected in ((grouped, "Before the cut"), (raw, "At the cut")):
+    moving = (
+        "SELECT bound, 0, moving_sum(n, 2) OVER (ORDER BY bound), 0, 0, '' FROM"
+        " (SELECT window_end AS bound, count(*) AS n FROM CYCLE(e, INTERVAL '1 minute')) t"
+    )
+    for text, expected in ((grouped, "Before the cut"), (moving, "Before the cut"), (raw, "At the cut")):
         lines = [row[0] for row in pond.execute(f"EXPLAIN CREATE CONTINUOUS QUERY q AS INSERT INTO grouped {text}")]
         assert any(line.startswith(expected) for line in lines), lines
