@@ -58,7 +58,7 @@ class PieceWork:
             inputs |= work.inputs(given, pieces.statics)
         columns = [[column.name for column in work.grouping.columns] for work in self._works]
         text = together([work.pipelines for work in self._works], columns)
-        rows = self._partials.frame(runner, text, inputs, tag).collect()
+        rows = self._partials.collect(runner, text, inputs, tag)
         pieces.partials.append(apart(rows, columns))
         pieces.end, pieces.rows = end, pieces.rows + tuples.num_rows
 
@@ -83,7 +83,7 @@ class PieceWork:
         return made
 
     def _given(self, tuples: pa.Table) -> FileInput:
-        folder = self._tuples.file("tuples", tuples)
+        folder = self._tuples.rows("tuples", tuples)
         return FileInput((folder,), self._columns, single=tuples.num_rows <= SMALL_ROWS_MAX)
 
 
@@ -105,7 +105,7 @@ class _GroupingWork:
             columns = self.grouping.columns
             schema = ", ".join(f"{column.name} {column.type}" for column in columns)
             small = small and rows.num_rows <= SMALL_ROWS_MAX
-            inputs[kept] = StateInput((self.repeated.file("kept", rows),), schema, single=small)
+            inputs[kept] = StateInput((self.repeated.rows("kept", rows),), schema, single=small)
             sources.append(f"SELECT {', '.join(column.name for column in columns)} FROM {kept}")
         union = " UNION ALL ".join(sources)
         is_merged = len(sources) == 1 and len(partials) <= 1 and len(self.grouping.pipelines) == 1

@@ -12,11 +12,11 @@ from pathlib import Path
 import pyarrow as pa
 
 from millpond.plan.once import Flow
-from millpond.run.new_tuples import NewTuples
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.scans import Scans
 from millpond.run.statics import key_of
-from millpond.spark.runner import FileInput, Frame, Input, Runner
+from millpond.spark.runner import Frame, Input, Runner
+from millpond.stream import Chunk
 from millpond.stream.shared_chunks import SharedChunk
 
 COLLECTED_BYTES_MAX = 64 << 20
@@ -62,7 +62,7 @@ class FlowingQuery:
     def _rows(self, taken: SharedChunk) -> Iterator[pa.Table]:
         started = time.perf_counter()
         try:
-            frame = self._frame(self._repeated.new_tuples("new", taken.chunk))
+            frame = self._frame(taken.chunk)
             few = frame.size_estimate() <= COLLECTED_BYTES_MAX
             pieces = [frame.collect()] if few else frame.pieces(self.directory / uuid.uuid4().hex)
             self.scans.costs.stream_s += time.perf_counter() - started
@@ -70,8 +70,8 @@ class FlowingQuery:
         finally:
             taken.release()
 
-    def _frame(self, new: NewTuples) -> Frame:
+    def _frame(self, chunk: Chunk) -> Frame:
         stream = self.plan.stream
-        chunk = FileInput(new.paths, stream.columns, is_stream=True, tids=new.tids)
-        inputs = {self._names[key]: one for key, one in {**self.given, key_of(stream): chunk}.items()}
+        new = self._repeated.new_tuples("new", chunk, stream.columns)
+        inputs = {self._names[key]: one for key, one in {**self.given, key_of(stream): new}.items()}
         return self._repeated.frame(self.runner, self._text, inputs, self.tag)

@@ -151,7 +151,7 @@ class FramesQuery:
             given = {**self._statics.pinned, **live}
             inputs |= {name: changeable(given[key]) for key, name in self._upper.names.items() if key in given}
             inputs[self._list] = self._listed(several.numbers)
-            rows = self._repeated.frame(runner, text, inputs, tag).collect()
+            rows = self._repeated.collect(runner, text, inputs, tag)
         return _by_frame(rows, several.numbers)
 
     def _merged(self, runner: Runner, grouping: Grouping, several: SeveralFrames, held: ExitStack) -> QueryInput:
@@ -205,7 +205,7 @@ class FramesQuery:
         places = zip(*(self._window.bounds(one) for one in numbers), strict=True)
         bounds = [pa.array(column, pa.int64()).cast(kind.arrow) for column in places]
         rows = pa.table([pa.array(numbers, pa.int64()), *bounds], names=list(types))
-        return StateInput((self._repeated.file(self._list, rows),), schema, single=True)
+        return StateInput((self._repeated.rows(self._list, rows),), schema, single=True)
 
 
 def _place(window: StreamWindow) -> tuple[object, ...]:

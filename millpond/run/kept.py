@@ -11,12 +11,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import pyarrow as pa
+
 from millpond.plan.pipelines import Grouping
 from millpond.plan.shared import Member, MemberId, SharedGrouping, Since
 from millpond.run.merge import KeptParts, Merge, Texts
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics, key_of
-from millpond.spark.runner import Frame, Runner
+from millpond.spark.runner import Frame, QueryInput, Runner
 from millpond.state.parts import PartStore
 from millpond.state.records import Link, Part, StateRecord
 from millpond.stream import Chunk, Follower
@@ -121,7 +123,7 @@ class KeptState:
         """Compute what one member keeps after a chunk, to see whether it fails."""
         with self.lock:
             alone = SharedGrouping({member_id: self.shared.members[member_id]}, self.shared.columns_made)
-        self._frame(runner, alone.grouping, self.record.parts, {stream: chunk}).collect()
+        self._collected(runner, alone.grouping, self.record.parts, {stream: chunk})
 
     @property
     def chunk_rows(self) -> int | None:
@@ -163,21 +165,32 @@ class KeptState:
     def _store(
         self, runner: Runner, grouping: Grouping, parts: Sequence[Part], chunks: Mapping[int, Chunk], *, few: bool
     ) -> Part:
-        frame = self._frame(runner, grouping, parts, chunks)
         if few:
-            return self.parts.write(frame.collect())
+            return self.parts.write(self._collected(runner, grouping, parts, chunks))
+        frame = self._frame(runner, grouping, parts, chunks)
         directory = self.parts.new_directory()
         frame.write(directory, buckets=runner.buckets, keys=[key.name for key in grouping.keys])
         return self.parts.adopt(directory, buckets=runner.buckets)
 
     def _frame(self, runner: Runner, grouping: Grouping, parts: Sequence[Part], chunks: Mapping[int, Chunk]) -> Frame:
+        query = self._query(runner, grouping, parts, chunks)
+        return self.repeated.frame(runner, query.text, query.inputs, self.tag)
+
+    def _collected(
+        self, runner: Runner, grouping: Grouping, parts: Sequence[Part], chunks: Mapping[int, Chunk]
+    ) -> pa.Table:
+        query = self._query(runner, grouping, parts, chunks)
+        return self.repeated.collect(runner, query.text, query.inputs, self.tag)
+
+    def _query(
+        self, runner: Runner, grouping: Grouping, parts: Sequence[Part], chunks: Mapping[int, Chunk]
+    ) -> QueryInput:
         names = ", ".join(column.name for column in grouping.columns)
         schema = ", ".join(f"{column.name} {column.type}" for column in grouping.columns)
         keys = tuple(key.name for key in grouping.keys)
         kept = KeptParts(self.parts, parts, schema, keys, lambda source: f"SELECT {names} FROM {source}")
         texts = Texts(_name(self.tag))
-        query = Merge(runner.buckets, texts, self.repeated, grouping, kept, chunks, self.statics).query()
-        return self.repeated.frame(runner, query.text, query.inputs, self.tag)
+        return Merge(runner.buckets, texts, self.repeated, grouping, kept, chunks, self.statics).query()
 
 
 def _name(tag: str) -> str:

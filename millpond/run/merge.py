@@ -9,7 +9,7 @@ from millpond.plan.pipelines import Grouping, StreamPipeline
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.run.statics import Statics, key_of
 from millpond.run.units import counted_in_units
-from millpond.spark.runner import FileInput, Input, QueryInput, StateInput
+from millpond.spark.runner import Input, QueryInput, StateInput
 from millpond.sql.bind import BoundQuery
 from millpond.state.parts import PartStore
 from millpond.state.records import Part
@@ -110,10 +110,8 @@ class Merge:
         """The text of a stream pipeline over a chunk; what it reads is added to the inputs."""
         given: dict[str, Input] = {key_of(static): self._statics[key_of(static)] for static in pipeline.statics}
         columns = pipeline.stream_columns
-        new = self._repeated.new_tuples(self._texts.name(self._grouping.name, pipeline.stream.oid), chunk)
-        given[key_of(pipeline.stream)] = FileInput(
-            new.paths, columns, is_stream=True, tids=new.tids, single=self._small
-        )
+        name = self._texts.name(self._grouping.name, pipeline.stream.oid)
+        given[key_of(pipeline.stream)] = self._repeated.new_tuples(name, chunk, columns, single=self._small)
         counted, inputs = counted_in_units(pipeline, given, chunk)
         names = {
             key: self._texts.name(self._grouping.name, pipeline.stream.oid, place) for place, key in enumerate(inputs)
@@ -148,4 +146,4 @@ class Merge:
         paths = self._kept.store.paths(parts)
         if buckets or not paths:
             return tuple(map(str, paths))
-        return (self._repeated.folder(name, {f"{path.parent.name}-{path.name}": path for path in paths}),)
+        return (self._repeated.files(name, paths),)

@@ -106,7 +106,7 @@ class PaneState(KeptState):
             self.axes[stream].advance(chunk.end)
             needed = self._needed()
         taken, late = self._late_parts(stream, chunk)
-        rows = self._frame(runner, grouping, (), {stream: chunk}).collect()
+        rows = self._collected(runner, grouping, (), {stream: chunk})
         self._absorbed = rows if needed is None else rows.filter(pc.field(grouping.keys[-1].name) >= needed.first)
         parts = (*record.parts, self.parts.write(self._absorbed)) if self._absorbed.num_rows else record.parts
         self.costs.add(started)
@@ -218,8 +218,8 @@ class PaneState(KeptState):
         """Rows of a state merged by Spark, which alone knows how all aggregates merge."""
         if self.merges is None:
             raise AssertionError("a state of windows was not opened")
-        scratch = self.merges.file("rows", rows)
+        scratch = self.merges.rows("rows", rows)
         schema = ", ".join(f"{column.name} {column.type}" for column in grouping.columns)
         name = f"{self.tag.replace('-', '_')}_blocks"
         inputs = {name: StateInput((scratch,), schema, single=True)}
-        return self.merges.frame(runner, grouping.merge_text(name), inputs, self.tag).collect()
+        return self.merges.collect(runner, grouping.merge_text(name), inputs, self.tag)

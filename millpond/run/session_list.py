@@ -62,7 +62,7 @@ class SessionList:
     def input(self, repeated: RepeatedQuery, sessions: Sequence[tuple[Key, Session]], first: int = 0) -> StateInput:
         """The sessions, numbered from the first on."""
         schema = ", ".join(f"{name} {kind.spark}" for name, kind in self._types().items())
-        return StateInput((repeated.file(self.name, self._table(sessions, first)),), schema, single=True)
+        return StateInput((repeated.rows(self.name, self._table(sessions, first)),), schema, single=True)
 
     def condition(self, grouping: Grouping) -> str:
         """Whether a row `x` of the state of a grouping is of the session `s`."""

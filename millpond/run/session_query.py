@@ -82,7 +82,7 @@ class SessionQuery:
             source = Merge(runner.buckets, self._texts, repeated, *given).unmerged()
             listed = self._list.input(repeated, numbered.sessions, numbered.first)
             inputs = {**source.inputs, self._list.name: listed}
-            return repeated.frame(runner, self._merge_text(grouping, source.text), inputs, tag).collect()
+            return repeated.collect(runner, self._merge_text(grouping, source.text), inputs, tag)
 
     def _merge_text(self, grouping: Grouping, source: str) -> str:
         kept, sessions = self._members[grouping.name].grouping, self._list.name
@@ -113,7 +113,7 @@ class SessionQuery:
         text, inputs = upper.query(self._list.name, read, constant)
         listed = self._list.input(self._upper, numbered.sessions, numbered.first)
         inputs |= {**self._inputs(live), self._list.name: listed}
-        return self._upper.frame(runner, text, inputs, tag).collect()
+        return self._upper.collect(runner, text, inputs, tag)
 
     def _alone(
         self,
@@ -140,7 +140,7 @@ class SessionQuery:
         for grouping in self._plan.groupings:
             own = states[grouping.name].filter(pc.field(SESSION) == number)
             inputs[self._names[grouping.key]] = self._state(grouping, own)
-        rows = self._upper.frame(runner, self._plan.upper.to_spark(self._names, known), inputs, tag).collect()
+        rows = self._upper.collect(runner, self._plan.upper.to_spark(self._names, known), inputs, tag)
         return rows.add_column(0, SESSION, pa.repeat(pa.scalar(number, pa.int64()), rows.num_rows))
 
     def _inputs(self, live: Mapping[str, Input]) -> dict[str, Input]:
@@ -155,4 +155,4 @@ class SessionQuery:
 
     def _state(self, grouping: Grouping, rows: pa.Table) -> StateInput:
         schema = ", ".join([f"{SESSION} BIGINT", *(f"{column.name} {column.type}" for column in grouping.columns)])
-        return StateInput((self._upper.file(grouping.name, rows),), schema, single=True)
+        return StateInput((self._upper.rows(grouping.name, rows),), schema, single=True)

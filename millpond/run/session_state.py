@@ -124,7 +124,7 @@ class SessionState(PaneState):
         name = f"{self.tag.replace('-', '_')}_rows"
         schema = ", ".join(f"{column.name} {column.type}" for column in grouping.columns)
         inputs = {
-            name: StateInput((self.merges.file("rows", rows),), schema, single=True),
+            name: StateInput((self.merges.rows("rows", rows),), schema, single=True),
             self._list.name: self._list.input(self.merges, kept),
         }
         *keys, pane = (f"x.{key.name}" for key in grouping.keys)
@@ -133,4 +133,4 @@ class SessionState(PaneState):
         outputs = ", ".join([*keys, f"{first} AS {pane.removeprefix('x.')}", *partials])
         joined = f"{name} x JOIN {self._list.name} s ON {self._list.condition(grouping)}"
         text = f"SELECT {outputs} FROM {joined} GROUP BY {', '.join([*keys, first])}"
-        return self.merges.frame(runner, text, inputs, self.tag).collect()
+        return self.merges.collect(runner, text, inputs, self.tag)

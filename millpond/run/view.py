@@ -185,7 +185,7 @@ class ContinuousView:
         read = dict.fromkeys(reference.key for reference in self.plan.upper.relations)
         names = {key: self.texts.name("upper", place) for place, key in enumerate(read)}
         inputs = {name: changeable(given[key]) for key, name in names.items()}
-        return self.repeated.frame(runner, self._upper_text(names), inputs, tag).collect()
+        return self.repeated.collect(runner, self._upper_text(names), inputs, tag)
 
     def _upper_text(self, names: Mapping[str, str]) -> str:
         if not self.plan.has_constants:

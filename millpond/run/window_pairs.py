@@ -61,6 +61,7 @@ class WindowPairs:
     def __init__(self, pairs: Pairs, rows: tuple[PairedRows, PairedRows], tag: str, repeated: RepeatedQuery) -> None:
         self._pairs, self._rows = pairs, rows
         self._tag, self._repeated, self._texts = tag, repeated, Texts(tag.replace("-", "_"))
+        self._joined_texts: dict[tuple[str, ...], str] = {}
         self._tables: list[pa.Table] = []
         self._failed: list[int] | None = None
         self._lock, self._at_work = threading.Lock(), threading.Lock()
@@ -141,17 +142,23 @@ class WindowPairs:
             names: dict[str, str] = {}
             for side, rows in zip(self._pairs.sides, both, strict=True):
                 name = names[side.key] = texts.name(side.relation.name, number)
-                inputs[name] = StateInput((repeated.file(name, _named(side, rows)),), _schema(side, rows), single=small)
-            sources.append(joined_text(names))
+                inputs[name] = StateInput((repeated.rows(name, _named(side, rows)),), _schema(side, rows), single=small)
+            sources.append(self._printed(joined_text, names))
         if any(table.num_rows for table in kept):
             columns = [column.name for column in state.columns]
             name = texts.name(state.name, "kept")
             schema = ", ".join(f"{column.name} {column.type}" for column in state.columns)
-            inputs[name] = StateInput((repeated.file(name, together(kept).select(columns)),), schema, single=small)
+            inputs[name] = StateInput((repeated.rows(name, together(kept).select(columns)),), schema, single=small)
             sources.append(f"SELECT {', '.join(columns)} FROM {name}")
         union = " UNION ALL ".join(sources)
         source = f"SELECT /*+ COALESCE(1) */ * FROM ({union})" if small else union
         return QueryInput(state.merge_text(f"({source})"), inputs)
+
+    def _printed(self, joined_text: Callable[[Mapping[str, str]], str], names: Mapping[str, str]) -> str:
+        key = (joined_text.__name__, *names.values())
+        if key not in self._joined_texts:
+            self._joined_texts[key] = joined_text(names)
+        return self._joined_texts[key]
 
     # -- in the background -------------------------------------------------------------------------------------------
 
@@ -189,7 +196,7 @@ class WindowPairs:
         joinable = look.lasting(oldest)
         taken, texts, repeated = kept[len(kept) - merged :], self._texts, self._repeated
         query = self._merged(self._pairs.kept, self._pairs.lasting_text, joinable, taken, texts, repeated)
-        return [*kept[: len(kept) - merged], repeated.frame(runner, query.text, query.inputs, self._tag).collect()]
+        return [*kept[: len(kept) - merged], repeated.collect(runner, query.text, query.inputs, self._tag)]
 
 
 def _alive(table: pa.Table, oldest: int) -> pa.Table:

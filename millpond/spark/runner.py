@@ -13,12 +13,14 @@ from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
 
 from millpond.relation import TID, Column
 from millpond.spark.buckets import is_partitioned, number_buckets, read_buckets
 from millpond.spark.failure import SparkFailure, sql_error
 from millpond.spark.python_functions import PythonFunctions
+from millpond.spark.session import for_one_stage
 
 FILE_COLUMN = "__file"
 ROW_COLUMN = "__row"
@@ -125,6 +127,12 @@ class Frame:
 
     def again(self, tag: str) -> Frame:
         """The same query over what the folders among its inputs hold now."""
+        self.refreshed_plan(tag)
+        with self._runner.job(tag):
+            return Frame(self._runner, self.dataframe.select("*"), tag)
+
+    def refreshed_plan(self, tag: str) -> JavaObject:
+        """Spark's logical plan, which knows the files that the folders hold now."""
         with self._runner.job(tag):
             plan = self.dataframe._jdf.queryExecution().analyzed()
             plan.refresh()
@@ -132,7 +140,7 @@ class Frame:
             subqueries = plan.subqueriesAll()
             for place in range(subqueries.size()):
                 subqueries.apply(place).refresh()
-            return Frame(self._runner, self.dataframe.select("*"), tag)
+            return plan
 
     def size_estimate(self) -> int:
         """Bytes that the rows may take, by Spark's estimate before running anything; rather too many than too few."""
@@ -164,6 +172,7 @@ class Runner:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
+        self.one_stage_session = for_one_stage(session)
         self.buckets = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
         self.python_functions = PythonFunctions(session)
         self._numbers = itertools.count()
@@ -255,7 +264,7 @@ class Runner:
         dataframe = self.session.read.schema(schema).parquet(*given.paths)
         names = [quote(column.name) for column in columns]
         if given.is_stream:
-            rows = _within(dataframe.selectExpr(*names, _TID), given.tids) if _needs_tids(given) else dataframe
+            rows = _within(dataframe.selectExpr(*names, _TID), given.tids) if needs_tids(given) else dataframe
             return rows.coalesce(1) if given.single else rows
         if given.row_ids:
             position = [f"_metadata.file_path AS {FILE_COLUMN}", f"_metadata.row_index AS {ROW_COLUMN}"]
@@ -264,7 +273,7 @@ class Runner:
 
     def _empty(self, given: FileInput, columns: Sequence[Column]) -> DataFrame:
         types = [(column.name, column.type.spark) for column in columns]
-        if _needs_tids(given):
+        if needs_tids(given):
             types.append((TID.name, "BIGINT"))
         if given.row_ids:
             types += [(FILE_COLUMN, "STRING"), (ROW_COLUMN, "BIGINT")]
@@ -311,7 +320,7 @@ def renamed(text: str, names: Sequence[str] | None) -> str:
     return f"SELECT {columns} FROM ({text})"
 
 
-def _needs_tids(given: FileInput) -> bool:
+def needs_tids(given: FileInput) -> bool:
     """Whether somebody asks for the tids of a stream, which are computed, or they cut its files."""
     return given.is_stream and (given.tids is not None or any(column.name == TID.name for column in given.columns))
 

@@ -19,6 +19,14 @@ from millpond.config import Settings
 _lock = threading.Lock()
 _users: dict[int, int] = {}
 
+_ONE_STAGE = {
+    # Nothing is so little that it is broadcast; what is hashed may be so many times as much as there are partitions.
+    "spark.sql.autoBroadcastJoinThreshold": "1",
+    "spark.sql.shuffle.partitions": str(1 << 28),
+    "spark.sql.join.preferSortMergeJoin": "false",
+    "spark.sql.shuffledHashJoinFactor": "1",
+}
+
 
 def options(settings: Settings, scratch: Path) -> dict[str, str]:
     """Spark's options for a pond."""
@@ -75,6 +83,16 @@ def start(master: str, settings: Settings, scratch: Path) -> SparkSession:
                 session.conf.set(name, value)
         _users[id(context)] = _users.get(id(context), 0) + 1
     return session
+
+
+def for_one_stage(session: SparkSession) -> SparkSession:
+    """A session like another one, which plans queries over few rows as one stage if it can: rows that are joined are
+    hashed where they are, instead of being sent to all tasks by a job before."""
+    made = session.newSession()
+    for name, value in {**session.conf.getAll, **_ONE_STAGE}.items():
+        if made.conf.isModifiable(name):
+            made.conf.set(name, value)
+    return made
 
 
 def stop(session: SparkSession) -> None:

@@ -19,7 +19,7 @@ from millpond.run.continuous_query import CycleCosts, Sources
 from millpond.run.repeated_query import RepeatedQuery
 from millpond.services import Services
 from millpond.session_state import SessionState
-from millpond.spark.runner import FileInput, Frame
+from millpond.spark.runner import FileInput
 from millpond.state.records import QueryRecord
 from millpond.statements.continuous_commit import commit
 from millpond.statements.continuous_plan import Planned, check_rights, plan_again
@@ -81,19 +81,19 @@ class ChunkInserter:
         """What the chunks make in each branch, in one Spark job, in the order in which the tuples arrived."""
         schemas = [target.arrow_schema for target in plan.targets]
         with_arrival = [schema.append(pa.field(ARRIVAL.name, ARRIVAL.type.arrow)) for schema in schemas]
-        rows = self._frame(execution, plan, with_arrival, chunks).collect()
+        rows = self._collected(execution, plan, with_arrival, chunks)
         made = zip(apart_by_schema(rows, with_arrival), schemas, strict=True)
         return [rows.sort_by(ARRIVAL.name).select(schema.names) for rows, schema in made]
 
-    def _frame(
+    def _collected(
         self, execution: Execution, plan: Planned, schemas: Sequence[pa.Schema], chunks: Mapping[int, Chunk]
-    ) -> Frame:
+    ) -> pa.Table:
         given = {key: self._input(execution, one, chunks.get(one.oid)) for key, one in plan.reads.items()}
         names = {key: f"query_{self._oid}_{place}" for place, key in enumerate(given)}
         texts = [branch.source.query.to_spark(names) for branch in plan.branches]
         text = together(texts, numbered(len(one) for one in schemas))
         inputs = {names[key]: one for key, one in given.items()}
-        return self._repeated.frame(execution.services.runner, text, inputs, execution.tag)
+        return self._repeated.collect(execution.services.runner, text, inputs, execution.tag)
 
     def _input(self, execution: Execution, relation: Relation, chunk: Chunk | None) -> FileInput:
         """A table as the transaction sees it, or the new tuples of a stream. Next time the name means other files."""
@@ -101,8 +101,8 @@ class ChunkInserter:
             return replace(execution.table_input(relation), stable=False)
         if chunk is None:
             return FileInput((), relation.columns, is_stream=True)
-        new, single = self._repeated.new_tuples(str(relation.oid), chunk), chunk.rows <= SINGLE_ROWS_MAX
-        return FileInput(new.paths, relation.columns, is_stream=True, tids=new.tids, single=single)
+        single = chunk.rows <= SINGLE_ROWS_MAX
+        return self._repeated.new_tuples(str(relation.oid), chunk, relation.columns, single=single)
 
 
 def find_query(transaction: Transaction, oid: int) -> Relation:

@@ -210,7 +210,7 @@ class EarlyWork:
                         inputs[names[one.key]] = current_input(execution, self._repeated, one.relation, held)
                 texts.append(source.to_spark(names, bounds, plan.upper, execution.constant))
             text = together(texts, numbered(len(one) for one in schemas))
-            made = self._repeated.frame(self._services.runner, text, inputs, execution.tag).collect()
+            made = self._repeated.collect(self._services.runner, text, inputs, execution.tag)
             return apart_by_schema(made, schemas)
         finally:
             for release in held:

@@ -94,7 +94,7 @@ class CycleRun:
         text = f"SELECT place, {function.spark_name}({arguments}) AS made FROM (SELECT {many} * FROM {name})"
         inputs = {name: self._file(window.name, calls, columns)}
         runner, tag = self.execution.services.runner, self.execution.tag
-        return self._repeated(window.name).frame(runner, text, inputs, tag).collect()
+        return self._repeated(window.name).collect(runner, text, inputs, tag)
 
     def _fed(self, source: CycleQuery, cut: HistoryCut) -> pa.Table:
         """The rows of a feed."""
@@ -121,7 +121,7 @@ class CycleRun:
         text = together(texts, numbered(widths))
         inputs = {names[key]: one for key, one in given.items()}
         runner, tag = self.execution.services.runner, self.execution.tag
-        return self._repeated(name).frame(runner, text, inputs, tag).collect()
+        return self._repeated(name).collect(runner, text, inputs, tag)
 
     def _input(self, key: str, relation: Relation) -> Input:
         """What a relation holds: the cycle's tuples, what a function made, or its rows as the transaction sees them, as
@@ -134,7 +134,7 @@ class CycleRun:
         return current_input(self.execution, self._repeated("tables"), relation, self._held)
 
     def _file(self, name: str, rows: pa.Table, columns: tuple[Column, ...]) -> FileInput:
-        return FileInput((self._repeated(name).file(name, rows),), columns, single=rows.num_rows <= SMALL_ROWS_MAX)
+        return FileInput((self._repeated(name).rows(name, rows),), columns, single=rows.num_rows <= SMALL_ROWS_MAX)
 
     def _repeated(self, name: str) -> RepeatedQuery:
         if name not in self.repeated:
