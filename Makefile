@@ -16,8 +16,8 @@ demo: setup ## a car plant's streams for a minute, live in the terminal (ARGS="-
 	@bash -c 'set -m; $(RUN) millpond demo $(ARGS); exit $$?'
 
 test: setup ## all tests, in two processes (ARGS="-k ring")
-	@# Each process has a Spark of its own, which leaves a core idle much of the time. Tests of a file share what they can.
-	@$(RUN) pytest -n 2 --dist loadfile $(ARGS)
+	@# Each process has a Spark of its own, which leaves a core idle much of the time. Long tests come first.
+	@$(RUN) pytest -n 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 check: setup ## format, lint, types, and the tests that need no Java: under a minute
 	@$(RUN) ruff format --check .

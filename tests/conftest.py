@@ -19,6 +19,17 @@ settings.register_profile("millpond", deadline=None)
 settings.load_profile("millpond")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests are dealt out first, and one by one; the others file by file, whose tests share what they can."""
+    items.sort(key=lambda item: not _is_long(item))
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(item.nodeid if _is_long(item) else str(item.path)))
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return item.get_closest_marker("long") is not None
+
+
 @pytest.fixture(scope="session")
 def shared_spark() -> Iterator[None]:
     """Spark for the whole run: it ends with the last pond, so one pond stays open."""

@@ -58,6 +58,10 @@ class Work(Protocol):
         """The newest cycles, of a query that runs in such."""
 
     @property
+    def is_ready(self) -> bool:
+        """Whether all is planned that can be before the first chunk."""
+
+    @property
     def look_again_s(self) -> float | None:
         """When there may be a chunk although no tuple arrives; None for never."""
 
@@ -125,6 +129,10 @@ class ContinuousQuery:
     def is_over(self) -> bool:
         """Whether it has done all that it was asked for."""
         return self.record.is_over(self._cycles_max)
+
+    @property
+    def is_ready(self) -> bool:
+        return self._work.is_ready
 
     @property
     def cycles(self) -> Sequence[CycleCosts]:

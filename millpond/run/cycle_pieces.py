@@ -62,10 +62,10 @@ class PieceWork:
         pieces.partials.append(apart(rows, columns))
         pieces.end, pieces.rows = end, pieces.rows + tuples.num_rows
 
-    def states(self, pieces: Pieces, rest: pa.Table) -> list[dict[str, tuple[str, QueryInput]]]:
+    def states(self, pieces: Pieces, rest: pa.Table | None) -> list[dict[str, tuple[str, QueryInput]]]:
         """For each plan the merged states that its upper pipeline reads, by key, and what Spark calls them: those of
-        the pieces, and of the tuples that are in none."""
-        given = self._given(rest) if rest.num_rows or not pieces.partials else None
+        the pieces, and of the tuples that are in none, if there may be some."""
+        given = None if rest is None else self._given(rest)
         merged: dict[str, tuple[str, QueryInput]] = {}
         for place, work in enumerate(self._works):
             partials = [one[place] for one in pieces.partials]

@@ -2,7 +2,7 @@
 Spark need not analyse it again.
 
 If one stage does all of it, Spark need not even plan it again (`spark/kept_job.py`). Files have numbers as names then,
-and the job is planned over empty ones of a round length, which those that come later are not longer than.
+and the job reads as much of them as is in empty ones, much longer, that stand in their place while it is made.
 """
 
 from __future__ import annotations
@@ -33,13 +33,18 @@ _FORMS_MAX = 4
 _JOBS_MAX = 8
 """A form may take a few jobs by turns, for other numbers of files or lengths."""
 
+REHEARSALS = 2
+"""How often a query is run until there is a job for it."""
+
 _COPIED_ROWS_MAX = 50_000
 """Up to so many tuples of a chunk are copied into one file, with the columns that are needed: that takes less time than
 another job would need to be planned for other files."""
 
-_SHORTEST = 1 << 20
-_LONGER = 8
-"""Lengths for which jobs are planned: the shortest, and how many times as long the next one is."""
+_LENGTH = 1 << 30
+"""The length of files that jobs are planned for: none may be longer."""
+
+_LITTLE, _MORE = 1 << 20, 8
+"""Sizes that make a difference for how to join: up to so much, and each time so many times more."""
 
 _RANDOM = "RAND()"
 """Its seed is chosen when a query is analysed: repeated, it would give the same numbers again."""
@@ -58,19 +63,54 @@ class RowsFolder(Folder):
 
 
 Content = tuple[tuple[str, int], ...]
-"""The names of the files in a folder, and the lengths that jobs are planned for."""
+"""The names of the files in a folder, and about how large they are, if that matters."""
 
 
 @dataclass
 class _Form:
-    """A query with its inputs, analysed, and its jobs by what the folders among its inputs hold. `seen` is what they
-    held the last time."""
+    """A query with its inputs: as it was analysed, for one stage or for several, and its jobs by what the folders among
+    its inputs hold. `seen` is what they held the last time."""
 
+    text: str
     inputs: Mapping[str, Input]
-    frame: Frame
     has_one_stage: bool
+    frame: Frame | None = None
+    one_stage: Frame | None = None
+    is_known: bool = False
     seen: tuple[Content, ...] = ()
     jobs: OrderedDict[tuple[Content, ...], KeptJob] = field(default_factory=OrderedDict)
+
+    def analysed(self, runner: Runner, tag: str) -> Frame:
+        """The query over what the folders hold now."""
+        if self.frame is not None:
+            return self.frame.again(tag)
+        self.frame = runner.frame(self.text, self.inputs, tag)
+        return self.frame
+
+    def job(self, runner: Runner, tag: str) -> KeptJob | None:
+        """The job for what the folders hold now; None if no stage alone can do it, or it may well not be asked for
+        again, as when it was not before."""
+        folders = _folders(self.inputs)
+        content = _contents(folders) if self.has_one_stage else None
+        if content is None:
+            return None
+        (seen, self.seen), (was_known, self.is_known) = (self.seen, content), (self.is_known, True)
+        job = self.jobs.pop(content, None)
+        is_likely = was_known and (seen == content or all(isinstance(folder, RowsFolder) for folder in folders))
+        if job is None and is_likely:
+            job = self._planned(runner.one_stage, tag, folders)
+        if job is not None:
+            self.jobs[content] = job
+            if len(self.jobs) > _JOBS_MAX:
+                self.jobs.popitem(last=False)
+        return job
+
+    def _planned(self, runner: Runner, tag: str, folders: Sequence[Folder]) -> KeptJob | None:
+        if self.one_stage is None:
+            self.one_stage = runner.frame(self.text, self.inputs, tag)
+        job = KeptJob.planned(runner, self.one_stage, tag, _placeholders(folders))
+        self.has_one_stage = job is not None
+        return job
 
 
 class RepeatedQuery:
@@ -149,55 +189,31 @@ class RepeatedQuery:
 
     def frame(self, runner: Runner, text: str, inputs: Mapping[str, Input], tag: str) -> Frame:
         """The query, analysed: often it is one of the last times, over folders that hold other files now."""
-        form = self._known(text, inputs)
-        if form is not None:
-            return form.frame.again(tag)
-        return self._new_form(runner, text, inputs, tag).frame
+        return self._form(text, inputs).analysed(runner, tag)
 
     def collect(self, runner: Runner, text: str, inputs: Mapping[str, Input], tag: str) -> pa.Table:
         """The rows of the query: often of one that is planned already."""
-        known = self._known(text, inputs)
-        form = known or self._new_form(runner, text, inputs, tag)
-        job = _job(runner, form, tag) if form.has_one_stage else None
-        if job is not None:
-            return job.collect(tag)
-        return form.frame.collect() if known is None else form.frame.again(tag).collect()
+        form = self._form(text, inputs)
+        job = form.job(runner, tag)
+        return form.analysed(runner, tag).collect() if job is None else job.collect(tag)
 
-    def _known(self, text: str, inputs: Mapping[str, Input]) -> _Form | None:
+    def _form(self, text: str, inputs: Mapping[str, Input]) -> _Form:
+        """The query as it is known, if it is."""
         key = (text, *_paths(inputs))
-        form = self._forms.get(key)
+        form = self._forms.pop(key, None)
         if form is None or form.inputs != inputs or _RANDOM in text:
-            return None
-        self._forms.move_to_end(key)
-        return form
-
-    def _new_form(self, runner: Runner, text: str, inputs: Mapping[str, Input], tag: str) -> _Form:
-        read = list(_stored(inputs))
-        by_names = any(needs_tids(one) for one in read if isinstance(one, FileInput))
-        form = self._forms[text, *_paths(inputs)] = _Form(inputs, runner.frame(text, inputs, tag), not by_names)
+            form = _Form(text, inputs, _RANDOM not in text and all(map(_is_for_one_stage, _stored(inputs))))
+        self._forms[key] = form
         if len(self._forms) > _FORMS_MAX:
             self._forms.popitem(last=False)
         return form
 
 
-def _job(runner: Runner, form: _Form, tag: str) -> KeptJob | None:
-    """The job for what the folders hold now; None if no stage alone can do it, or it may well not be so again."""
-    folders = _folders(form.inputs)
-    content = tuple(_content(folder) for folder in folders)
-    seen, form.seen = form.seen, content
-    job = form.jobs.pop(content, None)
-    if job is None and seen != content and not all(isinstance(folder, RowsFolder) for folder in folders):
-        return None
-    if job is None:
-        with _placeholders(folders, content):
-            job = KeptJob.planned(runner, form.frame, tag)
-    if job is None:
-        form.has_one_stage = False
-        return None
-    form.jobs[content] = job
-    if len(form.jobs) > _JOBS_MAX:
-        form.jobs.popitem(last=False)
-    return job
+def _is_for_one_stage(given: Input) -> bool:
+    """Whether one task reads it. Tids come from the names of files, which are others each time."""
+    if isinstance(given, FileInput):
+        return (given.single or not given.paths) and not needs_tids(given)
+    return not isinstance(given, StateInput) or given.single or not given.paths
 
 
 def _stored(inputs: Mapping[str, Input]) -> Iterator[Input]:
@@ -217,33 +233,40 @@ def _folders(inputs: Mapping[str, Input]) -> list[Folder]:
     return list(dict.fromkeys(path for path in _paths(inputs) if isinstance(path, Folder)))
 
 
-def _content(folder: Folder) -> Content:
-    with os.scandir(folder) as entries:
-        return tuple(sorted((one.name, _planned_length(one.stat().st_size)) for one in entries))
+def _contents(folders: Sequence[Folder]) -> tuple[Content, ...] | None:
+    """What folders hold; None if a file is longer than jobs can read."""
+    found: list[Content] = []
+    for folder in folders:
+        with os.scandir(folder) as entries:
+            sizes = sorted((one.name, one.stat().st_size) for one in entries)
+        if any(size > _LENGTH for _, size in sizes):
+            return None
+        # Of one folder alone nothing is joined.
+        found.append(tuple((name, _about(size) if len(folders) > 1 else 0) for name, size in sizes))
+    return tuple(found)
 
 
-def _planned_length(size: int) -> int:
+def _about(size: int) -> int:
     """
-    >>> _planned_length(1), _planned_length((1 << 20) + 1) == 8 << 20
+    >>> _about(1), _about((1 << 20) + 1) == 8 << 20
     (1048576, True)
     """
-    length = _SHORTEST
-    while length < size:
-        length *= _LONGER
-    return length
+    about = _LITTLE
+    while about < size:
+        about *= _MORE
+    return about
 
 
 @contextmanager
-def _placeholders(folders: Sequence[Folder], contents: Sequence[Content]) -> Iterator[None]:
-    """Empty files of the lengths that a job is planned for, in place of those that the folders hold."""
-    both = zip(map(Path, folders), contents, strict=True)
-    places = [(folder, name, length) for folder, content in both for name, length in content]
-    for folder, name, length in places:
-        (folder / name).rename(folder / f".{name}")
-        (folder / name).touch()
-        os.truncate(folder / name, length)
+def _placeholders(folders: Sequence[Folder]) -> Iterator[None]:
+    """Empty files of the length that jobs are planned for, in place of those that the folders hold."""
+    places = [path for folder in folders for path in Path(folder).iterdir()]
+    for path in places:
+        path.rename(path.with_name(f".{path.name}"))
+        path.touch()
+        os.truncate(path, _LENGTH)
     try:
         yield
     finally:
-        for folder, name, _ in places:
-            (folder / f".{name}").replace(folder / name)
+        for path in places:
+            path.with_name(f".{path.name}").replace(path)

@@ -8,7 +8,7 @@ the length that they had, so that whoever keeps it puts files there that are not
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import pyarrow as pa
 from py4j.java_gateway import JavaObject
@@ -24,7 +24,7 @@ socket of its own."""
 
 
 class KeptJob:
-    """One query of a runner. What it makes are rows of a schema of Arrow."""
+    """One query of a runner for one stage. What it makes are rows of a schema of Arrow."""
 
     def __init__(self, runner: Runner, dataset: JavaObject, batches: JavaObject, schema: pa.Schema) -> None:
         self._runner, self._schema = runner, schema
@@ -36,27 +36,31 @@ class KeptJob:
         self._is_short = False
 
     @classmethod
-    def planned(cls, runner: Runner, frame: Frame, tag: str) -> KeptJob | None:
-        """The job of an analysed query; None if it is more than one stage. A stage that others read, as a shuffle or a
-        broadcast, is run once: they would read again what it made of the files of that time."""
-        session = runner.one_stage_session
-        jvm = session._jvm
+    def planned(
+        cls, runner: Runner, frame: Frame, tag: str, lengthened: AbstractContextManager[None]
+    ) -> KeptJob | None:
+        """The job of a query that was analysed for one stage; None if it is more than one. A stage that others read, as
+        a shuffle or a broadcast, is run once: they would read again what it made of the files of that time.
+
+        Spark's choices are those for the files of now; the lengths up to which they are read later are those that they
+        have while they are `lengthened`.
+        """
+        jvm, session = runner.session._jvm, runner.session._jsparkSession
         assert jvm is not None
         analysed = frame.refreshed_plan(tag)
         with runner.job(tag):
-            sessions = jvm.org.apache.spark.sql.classic.SparkSession
             # What is generated looks for the options of the session that is active.
-            sessions.setActiveSession(session._jsparkSession)
-            try:
-                dataset = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session._jsparkSession, analysed)
-                plan = dataset.queryExecution().executedPlan()
-                if "Exchange" in plan.toString() or plan.subqueriesAll().size():
-                    return None
-                batches = dataset.toArrowBatchRdd()
-            finally:
-                sessions.setActiveSession(runner.session._jsparkSession)
-            if "Shuffle" in batches.toDebugString():
+            jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session)
+            dataset = jvm.org.apache.spark.sql.classic.Dataset.ofRows(session, analysed)
+            plan = dataset.queryExecution().executedPlan()
+            if "Exchange" in plan.toString() or plan.subqueriesAll().size():
                 return None
+        with lengthened:
+            frame.refreshed_plan(tag)
+            with runner.job(tag):
+                batches = dataset.toArrowBatchRdd()
+        if "Shuffle" in batches.toDebugString():
+            return None
         schema = to_arrow_schema(frame.dataframe.schema, error_on_duplicated_field_names_in_struct=True, timezone="UTC")
         return cls(runner, dataset, batches.toJavaRDD(), schema)
 
@@ -97,5 +101,5 @@ def _properties(runner: Runner) -> JavaObject:
     jvm = runner.session._jvm
     assert jvm is not None
     properties = jvm.java.util.Properties()
-    properties.putAll(runner.one_stage_session._jsparkSession.sessionState().conf().settings())
+    properties.putAll(runner.session._jsparkSession.sessionState().conf().settings())
     return properties

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import sys
 import threading
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -30,10 +31,10 @@ MADE, KEPT = "made", "state"
 
 
 class PythonFunctions:
-    """Those that one session of Spark knows; safe to use from several threads."""
+    """Those that some sessions of Spark know; safe to use from several threads."""
 
-    def __init__(self, session: SparkSession) -> None:
-        self._session = session
+    def __init__(self, sessions: Sequence[SparkSession]) -> None:
+        self._sessions = sessions
         self._lock = threading.Lock()
         self._known: set[str] = set()
 
@@ -41,7 +42,8 @@ class PythonFunctions:
         """Let queries call a function from now on."""
         with self._lock:
             if function.spark_name not in self._known:
-                self._session.udf.register(function.spark_name, _udf(function))
+                for session in self._sessions:
+                    session.udf.register(function.spark_name, _udf(function))
                 self._known.add(function.spark_name)
 
 

@@ -170,11 +170,12 @@ class Frame:
 class Runner:
     """Runs the queries of one pond on its Spark session; safe to use from several threads."""
 
-    def __init__(self, session: SparkSession) -> None:
+    def __init__(self, session: SparkSession, *, is_for_one_stage: bool = False) -> None:
+        """Its runner for one stage plans queries over few rows as one stage, if it can."""
         self.session = session
-        self.one_stage_session = for_one_stage(session)
+        self.one_stage = self if is_for_one_stage else Runner(for_one_stage(session), is_for_one_stage=True)
         self.buckets = int(session.conf.get("spark.sql.shuffle.partitions") or 1)
-        self.python_functions = PythonFunctions(session)
+        self.python_functions = PythonFunctions([session, self.one_stage.session])
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, None] = OrderedDict()

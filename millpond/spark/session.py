@@ -25,6 +25,10 @@ _ONE_STAGE = {
     "spark.sql.shuffle.partitions": str(1 << 28),
     "spark.sql.join.preferSortMergeJoin": "false",
     "spark.sql.shuffledHashJoinFactor": "1",
+    # A file is read by one task and opened once, however long it seems; in few rows nothing can be skipped.
+    "spark.sql.files.minPartitionNum": "1",
+    "spark.sql.files.maxPartitionBytes": str(1 << 50),
+    "spark.sql.parquet.filterPushdown": "false",
 }
 
 

@@ -55,6 +55,10 @@ class ChunkInserter:
         return ()
 
     @property
+    def is_ready(self) -> bool:
+        return True
+
+    @property
     def look_again_s(self) -> float | None:
         return None
 

@@ -6,20 +6,24 @@ whoever reads sees whole cycles. Between cycles nothing is parsed, bound or anal
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
 
+from millpond.errors import MillpondError
+from millpond.plan.cycle import CycleQuery
 from millpond.plan.cycle_split import early_queries
 from millpond.relation import Relation
 from millpond.run.continuous_queries import QueryPlan
 from millpond.run.continuous_query import CycleCosts, Sources
 from millpond.run.cuts import Cut, Cutter, Piece
 from millpond.run.function_state import FunctionState
-from millpond.run.repeated_query import RepeatedQuery
+from millpond.run.repeated_query import REHEARSALS, RepeatedQuery
 from millpond.services import Services
 from millpond.state.parts import PartStore
 from millpond.state.records import CycleRecord, QueryRecord
@@ -33,6 +37,8 @@ from millpond.statements.emission import Emission
 from millpond.statements.execution import Execution
 from millpond.stream import StreamRelation
 from millpond.transaction import Transaction
+
+logger = logging.getLogger(__name__)
 
 CYCLES_SHOWN = 1000
 """The newest cycles of a query that `millpond_cycles` shows."""
@@ -54,6 +60,7 @@ class CycleInserter:
         self._cutter: Cutter | None = None
         self._free_since_us: int | None = None
         self._planned: tuple[object, Planned] | None = None
+        self.is_ready = False
         self.cycles: deque[CycleCosts] = deque(maxlen=CYCLES_SHOWN)
 
     def step(self, record: QueryRecord, sources: Sources) -> QueryRecord | None:
@@ -62,12 +69,18 @@ class CycleInserter:
         cycle = record.cycle or CycleRecord(seen=first)
         if self._cutter is None:
             self._cutter = Cutter(stream, self._stream, self._window, first, cycle)
+            self._free_since_us = stream.now_us()
         cut = self._cutter.next(first, cycle)
         ready = (cut or self._cutter.open(first, cycle)) if self._emission is not None else None
         if ready is not None and self._emission is not None:
             self._emission.offer(replace(record, cycle=cycle), ready, stream)
         if cut is not None:
+            self.is_ready = True
             return self._taken(record, cut, stream)
+        if not self.is_ready:
+            self._rehearse(record)
+            self.is_ready = True
+            return None
         if self._cutter.stream_end is not None:
             return self._ended(record, self._cutter.stream_end)
         piece = self._early.due(self._cutter, first, cycle)
@@ -84,6 +97,28 @@ class CycleInserter:
     def rest(self) -> None:
         if self._emission is not None:
             self._emission.rest()
+
+    def _rehearse(self, record: QueryRecord) -> None:
+        """Do everything over no tuples while the first cycle is open: what is planned then need not be after its cut.
+        What fails does so again when it counts."""
+        transaction = self._services.begin()
+        try:
+            query, execution = self._begun(transaction)
+            plan = self._plan(execution, query)
+            self._functions.begin(record.functions, query.definition)
+            sources, schemas = plan.cycle_sources, [target.arrow_schema for target in plan.targets]
+            given = (Piece(0, 0, 0, 0, None), _no_tuples(sources), self._repeated, self._functions)
+            for _ in range(REHEARSALS):
+                CycleRun(execution, self._name, sources, schemas, *given).rows()
+        except MillpondError as error:
+            logger.info("continuous query %s was not rehearsed: %s", self._oid, error.message)
+        finally:
+            transaction.rollback()
+
+    @property
+    def _name(self) -> str:
+        """What Spark calls what it reads."""
+        return f"cycle_{self._oid}"
 
     def _taken(self, record: QueryRecord, cut: Cut, stream: StreamRelation) -> QueryRecord:
         began, waited_s = time.perf_counter(), self._waited_s(cut, stream)
@@ -149,13 +184,13 @@ class CycleInserter:
             if early is not None:
                 return early.branches, early.rows_in, early.seconds
         elif self._early.has_pieces:
-            feeds = {one.key: one.feed_schema for source in sources for one in source.cuts if one.key in source.feeds}
+            feeds = _feeds(sources)
             early = self._early.rows(execution, early_queries(sources), columns, list(feeds.values()), cut, read)
             if early is not None:
                 fed, early_s = dict(zip(feeds, early.branches, strict=True)), early.seconds
         tuples = read(cut.first)
         own = (self._repeated, self._functions, fed)
-        run = CycleRun(execution, f"cycle_{self._oid}", sources, schemas, cut, tuples, *own)
+        run = CycleRun(execution, self._name, sources, schemas, cut, tuples, *own)
         return run.rows(), tuples.num_rows, early_s
 
     def _take_early(self, piece: Piece, stream: StreamRelation) -> None:
@@ -168,6 +203,9 @@ class CycleInserter:
             tuples = self._tuples(plan, piece, stream, piece.first)
             sources = plan.cycle_sources
             self._early.take(execution, early_queries(sources), stream_columns(sources), tuples, piece)
+            feeds, schemas = _feeds(sources), [target.arrow_schema for target in plan.targets]
+            made = list(feeds.values()) if any(source.cuts for source in sources) else schemas
+            self._early.rehearse(execution, made, piece, _no_tuples(sources))
         finally:
             transaction.rollback()
 
@@ -185,6 +223,15 @@ class CycleInserter:
     def _tuples(self, plan: Planned, piece: Piece, stream: StreamRelation, first: int) -> pa.Table:
         """The tuples of a cycle from `first` on, with the columns that are needed of them."""
         return piece.since(first).read(stream, [column.name for column in stream_columns(plan.cycle_sources)])
+
+
+def _feeds(sources: Sequence[CycleQuery]) -> dict[str, pa.Schema]:
+    """What functions are fed with that is worked on before the cut, by the keys of their cuts."""
+    return {one.key: one.feed_schema for source in sources for one in source.cuts if one.key in source.feeds}
+
+
+def _no_tuples(sources: Sequence[CycleQuery]) -> pa.Table:
+    return pa.schema([pa.field(one.name, one.type.arrow) for one in stream_columns(sources)]).empty_table()
 
 
 def _definitions(transaction: Transaction, query: Relation, plan: Planned) -> object:

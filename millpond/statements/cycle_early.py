@@ -23,7 +23,7 @@ from millpond.relation import Column
 from millpond.run.branch_rows import apart_by_schema, numbered, together
 from millpond.run.cuts import Cut, Cutter, Piece
 from millpond.run.cycle_pieces import Pieces, PieceWork
-from millpond.run.repeated_query import RepeatedQuery
+from millpond.run.repeated_query import REHEARSALS, RepeatedQuery
 from millpond.run.statics import Statics, key_of
 from millpond.services import Held, Services
 from millpond.spark.runner import Input, changeable
@@ -61,6 +61,7 @@ class EarlyWork:
         self._sources: Sequence[CycleQuery] = ()
         self._work: PieceWork | None = None
         self._pieces: Pieces | None = None
+        self._is_rehearsed = False
         self._held = ExitStack()
         self._worked_at = time.monotonic()
         self._left_to_cut: int | None = None
@@ -106,6 +107,18 @@ class EarlyWork:
         finally:
             self._worked_at = time.monotonic()
 
+    def rehearse(self, execution: Execution, schemas: Sequence[pa.Schema], piece: Piece, none: pa.Table) -> None:
+        """Do what is done after the cut, once, when there is a piece: what is planned now need not be then. `none` has
+        the columns of tuples. What fails does so again when it counts."""
+        if self._work is None or self._pieces is None or self._is_rehearsed:
+            return
+        self._is_rehearsed = True
+        try:
+            for rest in (none, None) * REHEARSALS:
+                self._upper(execution, self._work, self._pieces, rest, schemas, piece)
+        except MillpondError as error:
+            logger.info("continuous query %s was not rehearsed: %s", self._oid, error.message)
+
     def _open_pieces(
         self, execution: Execution, sources: Sequence[CycleQuery], columns: Sequence[Column], found: Piece
     ) -> Pieces | None:
@@ -123,6 +136,7 @@ class EarlyWork:
         if not _are_same(self._sources, sources):
             self._forget()
             self._sources, self._work = sources, self._new_work(sources, columns)
+            self._is_rehearsed = False
         return self._work
 
     def _new_work(self, sources: Sequence[CycleQuery], columns: Sequence[Column]) -> PieceWork | None:
@@ -170,7 +184,8 @@ class EarlyWork:
             return None
         try:
             rest = read(max(cut.first, pieces.end))
-            made = self._upper(execution, work, pieces, rest, schemas, cut)
+            some = rest if rest.num_rows or not pieces.partials else None
+            made = self._upper(execution, work, pieces, some, schemas, cut)
             return EarlyRows(made, pieces.rows + rest.num_rows, pieces.seconds)
         finally:
             self._forget()
@@ -191,9 +206,9 @@ class EarlyWork:
         execution: Execution,
         work: PieceWork,
         pieces: Pieces,
-        rest: pa.Table,
+        rest: pa.Table | None,
         schemas: Sequence[pa.Schema],
-        cut: Cut,
+        cut: Piece,
     ) -> list[pa.Table]:
         """The upper pipelines over the merged partials and the tables as they are now, in one Spark job."""
         bounds = [self._window.value(place) for place in (cut.low, cut.high)]

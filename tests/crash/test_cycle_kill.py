@@ -52,6 +52,7 @@ def acknowledged(line: str) -> int:
     return int(line.removeprefix("ack "))
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120 * len(KILLED_AT))
 def test_kills_neither_lose_nor_double_a_cycle(shared_spark: None, tmp_path: Path) -> None:
     print(f"MILLPOND_CRASH_SEED={SEED}")

@@ -13,6 +13,7 @@ from tests.crash.test_view_kill import KILLS_OF_VIEWS, kill_writer
 from tests.queries.support import caught_up
 
 
+@pytest.mark.long
 @pytest.mark.timeout(120 * KILLS_OF_VIEWS)
 def test_kills_neither_lose_nor_double_a_row(shared_spark: None, tmp_path: Path) -> None:
     print(f"MILLPOND_CRASH_SEED={SEED}")

@@ -20,7 +20,7 @@ SEED = int(os.environ.get("MILLPOND_FUZZ_SEED", "1"))
 CASES_PER_ROUND = 25
 """Views that share a pond, its streams and its restarts: opening a pond costs more than a view."""
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

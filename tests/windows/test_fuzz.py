@@ -103,6 +103,7 @@ def world(
     made.pond.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("world", "seed"), [(seed, seed) for seed in range(ROUNDS)], indirect=["world"])
 def test_windows_are_their_queries_over_their_rows(world: World, seed: int) -> None:
     random = Random(1000 + seed)
@@ -112,6 +113,7 @@ def test_windows_are_their_queries_over_their_rows(world: World, seed: int) -> N
         world.check_once(view)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("world", "seed"), [(seed, seed) for seed in range(SESSION_ROUNDS)], indirect=["world"])
 def test_sessions_are_their_queries_over_their_rows(world: World, seed: int) -> None:
     random = Random(2000 + seed)

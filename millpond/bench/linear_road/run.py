@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
@@ -62,6 +62,9 @@ class RoadRun:
         if self._history is not None:
             self.pond.insert("paid", self._history)
         self.pond.execute(self._query)
+        # A query that is there before the rows, as most are, plans its work meanwhile.
+        query = self._found()
+        _wait_until(query, lambda: query.is_ready)
         return self
 
     def __exit__(
@@ -90,13 +93,7 @@ class RoadRun:
 
     def _ended(self, query: ContinuousQuery, jobs: int, watch: Stopwatch) -> Driven:
         self.pond.insert("report", _end_row(self._minutes[-1]))
-        deadline = time.monotonic() + _WAIT_S
-        while not query.is_over:
-            if query.error is not None or query.record.failure is not None:
-                raise RuntimeError(f"the query failed: {query.error or query.record.failure}")
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"the query has not ended within {_WAIT_S:g} s")
-            time.sleep(_LOOK_INTERVAL_S)
+        _wait_until(query, lambda: query.is_over)
         spent, cycles = watch.spent(), list(query.cycles)
         rows = sum(one.num_rows for one in self._minutes)
         return Driven(spent, cycles, rows, (jobs_started(self.pond) - jobs) / len(cycles))
@@ -105,6 +102,16 @@ class RoadRun:
         found = self.pond.services.queries.find(self.pond.services.catalog.snapshot.relations["road"].oid)
         assert found is not None
         return found
+
+
+def _wait_until(query: ContinuousQuery, holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _WAIT_S
+    while not holds():
+        if query.error is not None or query.record.failure is not None:
+            raise RuntimeError(f"the query failed: {query.error or query.record.failure}")
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the query has not gone on within {_WAIT_S:g} s")
+        time.sleep(_LOOK_INTERVAL_S)
 
 
 def _with_moments(rows: pa.Table) -> pa.Table:

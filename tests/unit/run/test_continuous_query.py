@@ -22,6 +22,8 @@ ROWS_MAX = 5
 class Work:
     """What a query does, without Spark: it notes the numbers of its chunks, and fails as it is told to."""
 
+    is_ready = True
+
     def __init__(self) -> None:
         self.taken: list[int] = []
         self.sizes: list[int] = []
