@@ -120,8 +120,8 @@ def test_reads_and_ticks_repeat_a_query_that_was_analysed_once(pond: Pond, monke
         pond.insert("s", numbers(first + ROWS // 2, first + ROWS))
         end = first + ROWS
         assert rows(pond, "SELECT * FROM by_k") == [(k, end // 10, sum(range(k, end, 10))) for k in range(10)]
-    # The first tick found no parts, and so was another query.
-    assert [analysed.count(state.tag), len(analysed)] == [2, 3]
+    # The first tick found no parts, and so was another query. What is repeated is analysed once more, for one stage.
+    assert [analysed.count(state.tag), len(analysed)] == [3, 5]
 
 
 def test_an_unchanged_view_is_read_without_a_job(pond: Pond) -> None:
