@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
@@ -30,6 +30,13 @@ class SegmentFile:
     rows: int
     skip: int
     take: int
+    in_memory: pa.Table | None = field(default=None, compare=False, repr=False)
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """The rows that are of the chunk."""
+        known = self.in_memory
+        rows = segment_file.read(self.path, columns) if known is None else known.select(list(columns))
+        return rows.slice(self.skip, self.take)
 
     @property
     def is_cut(self) -> bool:
@@ -96,12 +103,12 @@ class Chunk:
 def _cut(file: StoredFile, tids: TidRange) -> SegmentFile:
     skip = max(0, tids.first - file.first_tid)
     take = min(tids.end, file.end_tid) - file.first_tid - skip
-    return SegmentFile(file.path, file.first_tid, file.rows, skip, take)
+    return SegmentFile(file.path, file.first_tid, file.rows, skip, take, file.in_memory)
 
 
 def _read(file: SegmentFile, wanted: pa.Schema) -> pa.Table:
     stored = [name for name in wanted.names if name != TID.name]
-    rows = segment_file.read(file.path, stored).slice(file.skip, file.take)
+    rows = file.read(stored)
     if TID.name in wanted.names:
         rows = rows.append_column(TID_FIELD, _tids(file))
     return rows.select(wanted.names).cast(wanted)

@@ -44,4 +44,4 @@ class Copies:
         path = self._layout.copy(start, rows.num_rows, next(self._numbers))
         hold.pin(path)
         self._pins.remove_when_unused(path)
-        return StoredFile(path, start, rows.num_rows, self._disk.write_scratch(path, rows))
+        return StoredFile(path, start, rows.num_rows, self._disk.write_scratch(path, rows), rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,13 @@ _INTEGER_DIGITS_MAX = 18
 
 @dataclass(frozen=True)
 class StoredFile:
-    """A file of consecutive rows: a segment, or a copy of some of its rows."""
+    """A file of consecutive rows: a segment, or a copy of some of its rows, which are `in_memory` as well."""
 
     path: Path
     first_tid: Tid
     rows: int
     size_bytes: int
+    in_memory: pa.Table | None = field(default=None, compare=False, repr=False)
 
     @property
     def end_tid(self) -> Tid:
@@ -55,9 +56,9 @@ class StoredFile:
 
 def stored_schema(schema: pa.Schema) -> pa.Schema:
     """The columns of a segment file of a stream with `schema`, after checking that Parquet can hold them."""
-    for field in schema:
-        if pa.types.is_interval(field.type):
-            raise not_supported(f'column "{field.name}" of type interval in a stream', hint="Store seconds instead.")
+    for one in schema:
+        if pa.types.is_interval(one.type):
+            raise not_supported(f'column "{one.name}" of type interval in a stream', hint="Store seconds instead.")
     return pa.schema([*schema, ARRIVAL_FIELD])
 
 

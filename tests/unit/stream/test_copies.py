@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from millpond.stream import StreamOptions, StreamRelation
+from millpond.stream import StreamOptions, StreamRelation, segment_file
 from tests.unit.stream.support import SCHEMA, numbered
 
 APPEND_ROWS = 7
@@ -36,6 +36,8 @@ def test_files_hold_exactly_the_chunk(
     first, end = sorted(min(cut, rows) for cut in cuts)
     with stream.hold(first, end) as chunk:
         assert not chunk.is_cut
+        written = [number for file in chunk.files for number in segment_file.read(file.path, ["n"])["n"].to_pylist()]
+        assert written == list(range(first, end))
         assert chunk.read(["n", "tid"]).to_pydict() == {"n": list(range(first, end)), "tid": list(range(first, end))}
     assert copied(directory) == []
 
