@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -96,6 +97,11 @@ class KeptState:
             self.shared = self.shared.left(member_id)
             self.closed = self.closed or not self.shared.members
             return not self.shared.members
+
+    def pin(self, held: ExitStack) -> None:
+        """Keep in place what a reader needs, as long as it holds it."""
+        for part in self.record.parts:
+            held.callback(self.parts.pins.pin(part.name))
 
     def close(self) -> None:
         """Forget everything, once no reader uses it."""

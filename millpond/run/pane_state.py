@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -74,6 +75,9 @@ class PaneState(KeptState):
     def accepts(self, grouping: Grouping, statics: Statics) -> bool:
         """Sessions are kept by panes, too, but are not windows that others have."""
         return not isinstance(grouping.window, SessionWindow) and super().accepts(grouping, statics)
+
+    def pin(self, held: ExitStack) -> None:
+        """Readers find everything in memory."""
 
     def leave(self, member_id: MemberId) -> bool:
         with self.lock:

@@ -162,8 +162,7 @@ class ContinuousView:
             records = {name: state.record for name, state in self.states.items()}
             ends = {oid: int(stream.stats().end_tid) for oid, stream in self.streams.items()}
             for state in self.states.values():
-                for part in state.record.parts:
-                    held.callback(state.parts.pins.pin(part.name))
+                state.pin(held)
             chunks = {
                 name: {
                     oid: held.enter_context(self.streams[oid].hold(offset, ends[oid]))
