@@ -35,8 +35,9 @@ from millpond.types import BIGINT, BOOLEAN
 _INNER = ("", "INNER", "CROSS")
 _KINDS = ("tumble", "hop")
 
-_EQUAL_BY_VALUE = ("smallint", "integer", "bigint", "text", "date", "timestamp", "timestamptz", "uuid")
-"""Types whose equal values are the same in memory, so that partners can be found without Spark."""
+_EQUAL_BY_VALUE = ("smallint", "integer", "bigint", "text", "date", "timestamp", "timestamptz")
+"""Types whose equal values are the same in memory, in an order that Arrow searches: so partners are found without
+Spark."""
 
 
 def cut_pairs(select: exp.Expr, name: str, alias: str, register: Register) -> tuple[exp.Select, Pairs] | None:

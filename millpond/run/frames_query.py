@@ -100,13 +100,18 @@ class FramesQuery:
             return None
         return cls(plan, upper, windows[0], statics, members, name, scratch) if windows[0].kind in _KINDS else None
 
-    def groups(self, frames: Sequence[Frame], trees: Mapping[str, PaneTree], chunks: Chunks) -> list[Sequence[Frame]]:
+    def groups(
+        self, frames: Sequence[Frame], trees: Mapping[str, PaneTree], chunks: Chunks, pairs: WindowPairs | None
+    ) -> list[Sequence[Frame]]:
         """Frames that are evaluated together: those that follow each other, as long as their rows are not too many."""
         if len(frames) < 2:
             return [frames] if frames else []
         each = sum(chunk.rows for by_stream in chunks.values() for chunk in by_stream.values())
-        for tree in trees.values():
-            each += sum(table.num_rows for table in tree.cover(*self._window.panes(_number(frames[0]))))
+        if pairs is not None:
+            each = pairs.partials_with(each)
+        else:
+            for tree in trees.values():
+                each += sum(table.num_rows for table in tree.cover(*self._window.panes(_number(frames[0]))))
         return _runs(frames, max(1, min(FRAMES_MAX, ROWS_MAX // max(1, each))))
 
     def several(
@@ -168,9 +173,9 @@ class FramesQuery:
     def _paired(self, grouping: Grouping, several: SeveralFrames, pairs: WindowPairs) -> QueryInput:
         """The state of pairs for each of the frames."""
         assert several.pairs is not None
-        given = (several.pairs, several.chunks, several.numbers[0], self._texts, self._repeated)
+        given = (several.pairs, several.chunks, several.numbers, self._texts, self._repeated)
         source = pairs.lasting_query(*given)
-        life = _clipped(APPEARS, EXPIRES, several.numbers)
+        life = (f"{APPEARS} AS {_FROM}", f"{EXPIRES} AS {_TO}")
         return QueryInput(self._merge_text(grouping, source.text, life), source.inputs)
 
     def _merge_text(self, grouping: Grouping, source: str, life: tuple[str, str]) -> str:
@@ -193,7 +198,7 @@ class FramesQuery:
         return f"SELECT s.{_FRAME}, {', '.join(merges)} FROM {listed} GROUP BY s.{_FRAME}"
 
     def _frames_of(self, pane: str, numbers: range) -> tuple[str, str]:
-        """From which to which of the frames those are that have a pane."""
+        """From which to which of the frames, counted from 0, those are that have a pane."""
         slide, size = self._window.slide // self._window.step, self._window.size // self._window.step
         return _clipped(_floor(f"{pane} - {size} + {slide}", slide), _floor(pane, slide), numbers)
 
@@ -204,7 +209,7 @@ class FramesQuery:
         schema = ", ".join(f"{name} {one.spark}" for name, one in types.items())
         places = zip(*(self._window.bounds(one) for one in numbers), strict=True)
         bounds = [pa.array(column, pa.int64()).cast(kind.arrow) for column in places]
-        rows = pa.table([pa.array(numbers, pa.int64()), *bounds], names=list(types))
+        rows = pa.table([pa.array(range(len(numbers)), pa.int64()), *bounds], names=list(types))
         return StateInput((self._repeated.rows(self._list, rows),), schema, single=True)
 
 
@@ -220,8 +225,9 @@ def _bound_types(plan: SplitPlan) -> list[SqlType]:
 
 
 def _clipped(low: str, high: str, numbers: range) -> tuple[str, str]:
-    """Spark SQL for the first and the last of the frames that are between two."""
-    return f"greatest({low}, {numbers[0]}L) AS {_FROM}", f"least({high}, {numbers[-1]}L) AS {_TO}"
+    """Spark SQL for the first and the last of the frames that are between two, counted from 0."""
+    first, last = numbers[0], len(numbers) - 1
+    return f"greatest({low} - {first}L, 0L) AS {_FROM}", f"least({high} - {first}L, {last}L) AS {_TO}"
 
 
 def _runs(frames: Sequence[Frame], most: int) -> list[Sequence[Frame]]:
@@ -257,6 +263,6 @@ def _by_frame(rows: pa.Table, numbers: range) -> Iterator[tuple[int, pa.Table]]:
     frames = rows.column(_FRAME).to_numpy()
     order = np.argsort(frames, kind="stable")
     ordered = rows.take(order).drop_columns([_FRAME])
-    ends = np.searchsorted(frames[order], [numbers[0] - 1, *numbers], side="right").tolist()
+    ends = [0, *np.searchsorted(frames[order], range(len(numbers)), side="right").tolist()]
     for number, start, end in zip(numbers, ends, ends[1:], strict=False):
         yield number, ordered.slice(start, end - start)

@@ -12,7 +12,7 @@ from millpond.plan.paired import FIRST_FRAME, LAST_FRAME, PANE, ROW_IS_NEW, Pair
 from millpond.plan.shared import Member
 from millpond.run.axis import places_of
 from millpond.run.lifetimes import Lifetime
-from millpond.state.pane_tree import PaneTree, together
+from millpond.state.pane_tree import together
 from millpond.stream import Chunk
 from millpond.stream_window import FOREVER
 from millpond.values.arrays import Array, Column, pc
@@ -26,13 +26,16 @@ EVERYWHERE: Span = (-FOREVER, FOREVER)
 @dataclass
 class PairedRows:
     """Rows of one side in memory, one by one and not in arrays as they are stored. Those that are `pending` have yet to
-    be paired; in `paired` are the others, by pane."""
+    be paired; `paired` are the others, in the order of the column by which they find partners, if there is one."""
 
     side: PairSide
     member: Member
     lifetime: Lifetime
-    paired: PaneTree = field(default_factory=lambda: PaneTree(PANE))
+    paired: pa.Table = field(init=False)
     pending: tuple[pa.Table, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.paired = _no_rows(self.side)
 
     def take(self, kept: pa.Table) -> None:
         """Rows as their state keeps them. What came before the view joined has no column of its own; rows without a
@@ -52,13 +55,11 @@ class PairedRows:
 
     def settle(self, paired: Sequence[pa.Table], first: int) -> None:
         """Some pending rows have met all others; those before a pane are no longer needed."""
-        for rows in paired:
-            self.paired.add(rows)
-        self.paired.expire(first)
         left = [rows for rows in self.pending if not any(rows is one for one in paired)]
         self.pending = tuple(rows for one in left if (rows := one.filter(pc.field(PANE) >= first)).num_rows)
-        pieces = self.paired.unmerged(0, 0)
-        self.paired.put({block: together(tables).combine_chunks() for block, tables in pieces.items()})
+        found = together([self.paired, *paired]).filter(pc.field(PANE) >= first)
+        equal = self.side.equal_field
+        self.paired = (found if equal is None else found.sort_by(equal)).combine_chunks()
 
     def with_lives(self, rows: pa.Table, oldest: int) -> pa.Table:
         """Rows with the frames that they are in, the `oldest` or later ones, instead of their panes."""
@@ -73,12 +74,12 @@ class SideLook:
 
     rows: PairedRows
     span: Span
-    paired: Sequence[pa.Table]
+    paired: pa.Table
     new: Sequence[pa.Table]
 
     @classmethod
     def within(cls, rows: PairedRows, span: Span) -> SideLook:
-        return cls(rows, span, rows.paired.cover(*span), [_within(one, span) for one in rows.pending])
+        return cls(rows, span, rows.paired, [_within(one, span) for one in rows.pending])
 
     def and_untaken(self, chunks: Iterable[Chunk]) -> SideLook:
         """With rows of chunks, which are new."""
@@ -86,12 +87,11 @@ class SideLook:
 
     @property
     def new_rows(self) -> pa.Table:
-        return together([_no_rows(self.rows.side), *(_flagged(rows, is_new=True) for rows in self.new)])
+        return _flagged(together([_no_rows(self.rows.side), *self.new]), is_new=True)
 
     @property
     def old_rows(self) -> pa.Table:
-        none = _no_rows(self.rows.side)
-        return together([none, _flagged(together(self.paired), is_new=False)]) if self.paired else none
+        return _flagged(_within(self.paired, self.span), is_new=False)
 
     @property
     def all_rows(self) -> pa.Table:
@@ -100,11 +100,23 @@ class SideLook:
     def partners_of(self, other: SideLook) -> pa.Table:
         """New rows, and those of the others whose value a new row of the other side has."""
         own, theirs = self.rows.side.equal_field, other.rows.side.equal_field
-        if own is None or theirs is None or not self.paired or not any(rows.num_rows for rows in other.new):
+        if own is None or theirs is None:
             return self.new_rows
-        values = pc.unique(other.new_rows.column(theirs))
-        old = self.old_rows
-        return together([self.new_rows, old.filter(pc.is_in(old.column(own), value_set=values, skip_nulls=True))])
+        partners = with_values(self.paired, own, pc.unique(other.new_rows.column(theirs)))
+        return together([self.new_rows, _flagged(_within(partners, self.span), is_new=False)])
+
+
+def with_values(rows: pa.Table, name: str, values: Array) -> pa.Table:
+    """Those of the rows, which are in the order of a column, that have one of some values in it.
+
+    >>> with_values(pa.table({"k": [1, 2, 2, 5, None]}), "k", pa.array([2, 3, 5, None])).column("k").to_pylist()
+    [2, 2, 5]
+    """
+    column, values = rows.column(name), values.drop_null()
+    first, end = (pc.search_sorted(column, values, side).to_numpy().astype(np.int64) for side in ("left", "right"))
+    counts = end - first
+    before = np.cumsum(counts) - counts
+    return rows.take(pa.array(np.repeat(first - before, counts) + np.arange(counts.sum())))
 
 
 def unnested(kept: pa.Table, items: str, pane: str, fields: Mapping[str, object]) -> pa.Table:
@@ -122,7 +134,8 @@ def _panes(places: Column, step: int) -> Array:
 
 
 def _within(rows: pa.Table, span: Span) -> pa.Table:
-    return rows.filter((pc.field(PANE) >= span[0]) & (pc.field(PANE) <= span[1]))
+    panes = rows.column(PANE)
+    return rows.filter(pc.and_(pc.greater_equal(panes, span[0]), pc.less_equal(panes, span[1])))
 
 
 def _flagged(rows: pa.Table, *, is_new: bool) -> pa.Table:
@@ -131,4 +144,4 @@ def _flagged(rows: pa.Table, *, is_new: bool) -> pa.Table:
 
 def _no_rows(side: PairSide) -> pa.Table:
     columns = {field: pa.array([], column.type.arrow) for field, column in side.fields.items()}
-    return _flagged(pa.table({**columns, PANE: pa.array([], pa.int64())}), is_new=False)
+    return pa.table({**columns, PANE: pa.array([], pa.int64())})

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from millpond import interrupt
 from millpond.errors import MillpondError
 from millpond.plan.paired import APPEARS, EXPIRES, FIRST_FRAME, LAST_FRAME, PANE, ROW_IS_NEW, Pairs, PairSide
 from millpond.plan.pipelines import Grouping
@@ -27,6 +28,8 @@ from millpond.values.arrays import pc
 
 Joinable = tuple[pa.Table, pa.Table]
 """Rows of both sides."""
+
+_OF_ROWS = (FIRST_FRAME, LAST_FRAME)
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,20 @@ class WindowPairs:
     @property
     def rows(self) -> int:
         """Rows of both sides that have been paired."""
-        return sum(rows.paired.rows for rows in self._rows)
+        return sum(rows.paired.num_rows for rows in self._rows)
 
     @property
     def partials(self) -> int:
         """What is kept of pairs: one for each group and life."""
         return sum(table.num_rows for table in self._tables)
+
+    def partials_with(self, new: int) -> int:
+        """About how many partials there would be with those of pending rows and of so many more."""
+        if not self._pairs.state.keys:
+            return self.partials
+        with self._lock:
+            new += sum(rows.num_rows for side in self._rows for rows in side.pending)
+            return self.partials + (new * min(self.partials, self.rows) // self.rows if self.rows else new)
 
     @property
     def are_pending(self) -> bool:
@@ -92,6 +103,13 @@ class WindowPairs:
             for rows in self._rows:
                 if rows.side.grouping.name == grouping:
                     rows.take(kept)
+
+    def let_pair_up(self) -> bool:
+        """Wait for what goes on in the background, as a reader would have to join the same rows; whether that was
+        anything."""
+        was_at_work = self._at_work.locked()
+        with interrupt.holding(self._at_work):
+            return was_at_work
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -115,13 +133,16 @@ class WindowPairs:
         self,
         look: PairLook,
         chunks: Mapping[str, Mapping[int, Chunk]],
-        oldest: int,
+        frames: range,
         texts: Texts,
         repeated: RepeatedQuery,
     ) -> QueryInput:
-        """The merged state of several frames from the `oldest` on, with the lives of pairs as its last keys."""
-        joinable = look.and_untaken(chunks).lasting(oldest)
-        return self._merged(self._pairs.kept, self._pairs.lasting_text, joinable, look.kept, texts, repeated)
+        """The merged state of several frames, with the lives of pairs as its last keys: from which to which of these
+        frames, counted from 0, so that later ones have the same text."""
+        lasting = look.and_untaken(chunks).lasting(frames[0])
+        joinable = [(_among(one, *_OF_ROWS, frames), _among(other, *_OF_ROWS, frames)) for one, other in lasting]
+        kept = [_among(table, APPEARS, EXPIRES, frames) for table in look.kept]
+        return self._merged(self._pairs.kept, self._pairs.lasting_text, joinable, kept, texts, repeated)
 
     def _merged(
         self,
@@ -204,6 +225,15 @@ def _alive(table: pa.Table, oldest: int) -> pa.Table:
     alive = table.filter(pc.field(EXPIRES) >= oldest)
     appears = pc.max_element_wise(alive.column(APPEARS), oldest)
     return alive.set_column(alive.schema.get_field_index(APPEARS), APPEARS, appears)
+
+
+def _among(table: pa.Table, first: str, last: str, frames: range) -> pa.Table:
+    """Rows with the first and the last of some frames that have them, counted from 0."""
+    ends = (pc.max_element_wise(table.column(first), frames[0]), pc.min_element_wise(table.column(last), frames[-1]))
+    for name, end in zip((first, last), ends, strict=True):
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, name, pc.subtract(end, frames[0]))
+    return table
 
 
 def _named(side: PairSide, rows: pa.Table) -> pa.Table:

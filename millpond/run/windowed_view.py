@@ -268,6 +268,9 @@ class WindowedView(ContinuousView):
         """What a read finds, after all that it has to compute is among the results."""
         with ExitStack() as held:
             look = self._look(held, token, up_to, ahead=ahead)
+            if look.is_stale and self.pairs is not None and self.pairs.let_pair_up():
+                held.close()
+                look = self._look(held, token, up_to, ahead=ahead)
             for frame, rows in self._evaluate(runner, tag, live, look, held):
                 self._results[_key(frame)] = _Result(look.ends, token, rows)
         return look
@@ -311,7 +314,9 @@ class WindowedView(ContinuousView):
             if stale and ahead and up_to is not None:
                 stale += [frame for frame in self._ahead(up_to) if not self._is_current(frame, ends, token)]
             query, trees = self._frames_query, {name: state.tree for name, state in self._pane_states().items()}
-            groups = [[one] for one in stale] if query is None else query.groups(stale, trees, seen.chunks)
+            groups = [[one] for one in stale] if query is None else query.groups(stale, trees, seen.chunks, self.pairs)
+            # Frames that are not asked for yet come along only where that is for nothing.
+            groups = [one for one in groups if one[0] in shown]
             wanted = [self._wanted(one[0], seen, held) for one in groups if len(one) == 1]
             several = [
                 (one, query.several(one, trees, seen.chunks, self.pairs)) for one in groups if query and len(one) > 1

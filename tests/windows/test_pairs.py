@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -24,10 +25,15 @@ def settle(pond: Pond) -> None:
 
 def kept(pond: Pond) -> tuple[int, int]:
     """Rows that the only view has paired, and partials of their pairs."""
+    pairs = only_view(pond).pairs
+    assert pairs is not None
+    return pairs.rows, pairs.partials
+
+
+def only_view(pond: Pond) -> WindowedView:
     (view,) = pond.services.views.all()
     assert isinstance(view, WindowedView)
-    assert view.pairs is not None
-    return view.pairs.rows, view.pairs.partials
+    return view
 
 
 def test_late_rows_meet_the_rows_that_came_before(timed: Pond) -> None:
@@ -87,6 +93,22 @@ def test_pairs_of_several_windows_at_once(timed: Pond) -> None:
             values = [value * value % 17 for value in range(end - 50, end) if value % 3 == k]
             expected.append((end, k, len(values) * (sum(values) - k * len(values))))
     assert rows(timed, "SELECT * FROM v") == sorted(expected)
+
+
+def test_a_reader_waits_for_pairs_in_the_making_unless_it_knows_the_answer(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v AS SELECT count(*) FROM TUMBLE(s, 4) a, TUMBLE(s, 4) b WHERE a.k = b.k")
+    pairs = only_view(timed).pairs
+    assert pairs is not None
+    timed.insert("s", [(value % 2, value, None) for value in range(4)])
+    tick(timed)
+    with ThreadPoolExecutor(1) as reader:
+        with pairs._at_work:
+            answer = reader.submit(rows, timed, "SELECT * FROM v")
+            with pytest.raises(TimeoutError):
+                answer.result(timeout=0.5)
+        assert answer.result() == [(8,)]
+        with pairs._at_work:
+            assert reader.submit(rows, timed, "SELECT * FROM v").result() == [(8,)]
 
 
 def test_an_error_in_a_pair_goes_when_its_rows_do(timed: Pond) -> None:

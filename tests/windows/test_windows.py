@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from millpond import MillpondError, Pond
-from millpond.run import measured_mode
+from millpond.run import frames_query, measured_mode
 from millpond.run.pane_state import PaneState
 from millpond.run.windowed_view import WindowedView
 from tests.windows.conftest import START, Clock, at, event, rows, tick
@@ -202,6 +202,19 @@ def test_slides_that_are_over_are_computed_together_and_told_one_by_one(timed: P
     assert rows(timed, "SELECT * FROM all_of_them") == [(start + 50, 50) for start in slides]
     runs = {view.relation.name: view.costs.runs for view in timed.services.views.all()}
     assert max(runs.values()) < len(slides) / 10
+
+
+def test_a_slide_of_many_rows_brings_no_others_along(timed: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames_query, "ROWS_MAX", 99)
+    timed.execute("CREATE VIEW v AS SELECT k, sum(v) FROM HOP(s, 10, 50) GROUP BY k")
+    (view,) = timed.services.views.all()
+    assert isinstance(view, WindowedView)
+    view.followers = 1
+    timed.insert("s", [(value % 2, value, None) for value in range(100)])
+    slide = view.slide_after(None)
+    answer = timed.services.views.answer(view, "test", {}, None, slide)
+    assert (answer.slide, view.costs.runs) == (slide, 1)
+    assert sorted(answer.rows.to_pydict()["c1"]) == [sum(range(0, 50, 2)), sum(range(1, 50, 2))]
 
 
 def test_a_slide_that_fails_does_so_after_those_before_it_were_told(timed: Pond) -> None:
