@@ -92,10 +92,10 @@ class AgeWindow(StreamWindow):
         return number * self.slide - self.size, FOREVER
 
     def panes(self, number: int) -> tuple[int, int]:
-        return number - self.size // self.slide, FOREVER
+        return self.bounds(number)[0] // self.step, FOREVER
 
     def closed(self, number: int) -> int:
-        return number
+        return number * self.slide // self.step
 
     def as_of(self, now: int) -> int:
         """The number of the window at a time."""

@@ -51,12 +51,20 @@ def lift_ages(tree: exp.Expr, step_us: int | None) -> None:
 def _lift(select: exp.Select, item: exp.Expr, step_us: int | None) -> None:
     kept = []
     for condition in conjuncts(select.args["where"].this):
-        window = None if window_of(item) is not None else _window(condition, alias_of(item), step_us)
+        window = _both(window_of(item), _window(condition, alias_of(item), step_us))
         if window is None:
             kept.append(condition)
         else:
             annotate(item, window=window)
     select.set("where", exp.Where(this=conjunction([one.copy() for one in kept])) if kept else None)
+
+
+def _both(known: StreamWindow | None, window: StreamWindow | None) -> StreamWindow | None:
+    """The window for a condition and those that are lifted already; None if there is none for all."""
+    if known is None or window is None:
+        return window
+    are_ages = isinstance(known, AgeWindow) and isinstance(window, AgeWindow) and known.column == window.column
+    return min(known, window, key=lambda one: one.size) if are_ages else None
 
 
 def default_step(age_us: int) -> int:

@@ -14,7 +14,7 @@ from millpond.run.statics import Statics
 PANES_MAX = 4096
 """A window of more panes costs more to merge than sharing them saves."""
 
-_KINDS = ("tumble", "hop")
+_KINDS = ("tumble", "hop", "age")
 
 
 def shared_panes(plan: SplitPlan, states: Iterable[KeptState], statics: Statics) -> dict[str, int]:

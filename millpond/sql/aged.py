@@ -1,6 +1,7 @@
 """`WITH (max_age = '1 day')` on a view: a condition on the time of each stream that its query reads.
 
-It is added to the query as it was written, so that all that follows treats it like a condition of the user's.
+It is added to the query as it was written, so that all that follows treats it like a condition of the user's. Views
+that the query reads have it on their streams: what is asked for is what they would hold if these had younger rows only.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from millpond.setting import Setting
-from millpond.sql.nodes import fold
+from millpond.sql.nodes import annotate, fold, note_of
 from millpond.sql.scope import Names
 from millpond.sql.stream_windows import event_time
 
@@ -21,9 +22,11 @@ _AGE = Setting(MAX_AGE, 0, "ms", "How old rows may be.", minimum=1, intervals=Tr
 
 def aged(query: exp.Query, options: Mapping[str, str], names: Names) -> exp.Query:
     """The query with the condition, if there is such an option; windows in FROM have their own."""
-    if MAX_AGE not in options:
-        return query
-    age_ms = int(_AGE.parse(options[MAX_AGE]))
+    return no_older(query, int(_AGE.parse(options[MAX_AGE])), names) if MAX_AGE in options else query
+
+
+def no_older(query: exp.Query, age_ms: int, names: Names) -> exp.Query:
+    """The query over rows of streams that are not older."""
     made = query.copy()
     hidden = {cte.alias for cte in made.find_all(exp.CTE)}
     for select in list(made.find_all(exp.Select)):
@@ -33,6 +36,8 @@ def aged(query: exp.Query, options: Mapping[str, str], names: Names) -> exp.Quer
             if relation is not None and relation.kind == "stream":
                 alias = table.args["alias"].this if table.args.get("alias") else table.this
                 select.where(_condition(alias, event_time(relation), age_ms), copy=False)
+            elif relation is not None and relation.definition is not None:
+                annotate(table, age_ms=min(age_ms, note_of(table).age_ms or age_ms))
     return made
 
 

@@ -11,7 +11,7 @@ from millpond.errors import SqlState, closest, not_supported
 from millpond.namespace import DATABASE
 from millpond.relation import Relation
 from millpond.sql import functions, table_functions
-from millpond.sql.aged import aged
+from millpond.sql.aged import aged, no_older
 from millpond.sql.as_of import bind_as_of, check_is_now
 from millpond.sql.coercion import coerce, common_type
 from millpond.sql.context import JOIN, BoundColumns, Context
@@ -150,8 +150,9 @@ class FromBinder:
         relation, written = self.find_relation(schema, name, node), None
         if node.args.get("version"):
             relation, written = bind_as_of(node, relation, self.context)
-        if relation.kind == "view" and relation.definition is not None:
-            return self._view(node, relation)
+        age_ms = note_of(node).age_ms
+        if relation.definition is not None and (relation.kind == "view" or age_ms is not None):
+            return self._view(node, relation, age_ms)
         columns = tuple(ScopeColumn(one.name, one.type, one.name, one.hidden) for one in relation.columns)
         table = exp.Table(this=identifier(relation.name), db=identifier(relation.schema))
         if written is not None:
@@ -176,13 +177,17 @@ class FromBinder:
         made.set("alias", exp.TableAlias(this=identifier(alias)))
         return made
 
-    def _view(self, node: exp.Table, relation: Relation) -> exp.Expr:
-        """A plain view is the subquery it was defined as; it sees the catalog only."""
+    def _view(self, node: exp.Table, relation: Relation, age_ms: int | None) -> exp.Expr:
+        """A plain view is the subquery it was defined as, and so is a continuous one over rows up to an age. It sees
+        the catalog only."""
         assert relation.definition is not None
         names = NamesAsCreated(self.scope.names, relation.sees)
         written = parse_query(relation.definition)
         assert isinstance(written, exp.Query)
-        query = self.context.bind_query(aged(written, relation.options, names), Scope(names))
+        written = aged(written, relation.options, names)
+        if age_ms is not None:
+            written = no_older(written, age_ms, names)
+        query = self.context.bind_query(written, Scope(names))
         alias, renamed = alias_of(node, default=relation.name)
         delivered = query.scope_columns([column.name for column in relation.columns])
         shown = tuple(

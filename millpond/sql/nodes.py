@@ -27,7 +27,8 @@ _KEY = "millpond"
 
 @dataclass(frozen=True)
 class Note:
-    """The meaning of a bound node. It never changes: copies of the tree share it."""
+    """The meaning of a bound node. It never changes: copies of the tree share it. `age_ms`, of a view in FROM, says how
+    old rows of streams may be that it is made of."""
 
     type: SqlType | None = None
     function: Function | None = None
@@ -35,6 +36,7 @@ class Note:
     relation: Relation | None = None
     window: StreamWindow | None = None
     levels_up: int = 0
+    age_ms: int | None = None
 
     def __deepcopy__(self, memo: object) -> Note:
         return self

@@ -78,6 +78,7 @@ def create_view(execution: Execution, statement: CreateView) -> Result:
     columns = _columns_of(bound, statement.column_names, statement.name)
     if existing is not None:
         _check_replacement(existing, columns)
+        _check_not_kept(execution, existing, statement.name)
     reads_stream = any(reference.relation.kind == "stream" for reference in bound.relations)
     if reads_stream and not (statement.options.keys() == {MAX_AGE} and is_flow(bound)):
         continuous.create(execution, statement, bound, columns)
@@ -240,6 +241,15 @@ def _check_replacement(old: Relation, columns: Sequence[Column]) -> None:
             raise MillpondError(SqlState.INVALID_TABLE_DEFINITION, message)
     if len(columns) < len(old.columns):
         raise MillpondError(SqlState.INVALID_TABLE_DEFINITION, "cannot drop columns from view")
+
+
+def _check_not_kept(execution: Execution, old: Relation, name: Name) -> None:
+    """What a continuous view keeps was made by the views that it reads as they were."""
+    kept = [one for one in dependents_of(execution, old, []) if one.kind == "continuous"]
+    if kept:
+        hint = f'View "{kept[0].name}" keeps what it made of its rows. Drop it first.'
+        what = f'replacing view "{old.name}", which continuous views read,'
+        raise not_supported(what, hint=hint, position=name.position)
 
 
 def words_for(dependent: Relation) -> str:

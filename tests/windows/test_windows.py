@@ -80,6 +80,17 @@ def test_rows_without_a_time_are_in_no_window(timed: Pond) -> None:
     assert rows(timed, "SELECT * FROM v") == [(2,)]
 
 
+def test_the_youngest_of_several_ages_counts(timed: Pond) -> None:
+    timed.execute(
+        "CREATE VIEW recent WITH (max_age = '1 hour') AS SELECT * FROM s WHERE at > now() - interval '2 hours'"
+    )
+    timed.execute("CREATE VIEW n WITH (max_age = '1 day') AS SELECT count(*) FROM recent")
+    timed.execute("CREATE VIEW m WITH (max_age = '10 minutes') AS SELECT count(*) FROM recent")
+    for minutes in (-100, -50, -5):
+        event(timed, minutes * 60)
+    assert (rows(timed, "SELECT * FROM n"), rows(timed, "SELECT * FROM m")) == ([(2,)], [(1,)])
+
+
 def test_what_is_of_a_later_day_is_not_of_today(timed: Pond) -> None:
     timed.execute("CREATE VIEW today AS SELECT count(*) FROM s WHERE at::date = current_date")
     timed.execute("CREATE VIEW onward AS SELECT count(*) FROM s WHERE at >= date_trunc('day', now())")
@@ -116,6 +127,39 @@ def test_views_share_the_panes_of_their_windows(timed: Pond) -> None:
     event(timed, -60, 7)
     assert rows(timed, "SELECT * FROM hour") == [(0, 7)]
     assert rows(timed, "SELECT * FROM day") == [(0, 2)]
+
+
+def test_views_of_several_ages_over_one_view_share_its_panes(timed: Pond, open_pond: Callable[[], Pond]) -> None:
+    timed.execute("CREATE VIEW calls AS SELECT k, count(*) AS n, max(v) AS highest FROM s GROUP BY k HAVING max(v) > 0")
+    timed.execute("CREATE VIEW daily WITH (max_age = '1 day') AS SELECT * FROM calls")
+    timed.execute("CREATE VIEW weekly WITH (max_age = '7 days') AS SELECT c.highest, c.k FROM calls c WHERE n > 1")
+    timed.execute("CREATE VIEW of_day WITH (max_age = '7 days') AS SELECT n, count(*) FROM daily GROUP BY n")
+    assert pane_state(timed, "daily") is pane_state(timed, "weekly") is pane_state(timed, "of_day")
+    day = 86_400
+    for second, value, key in ((-30 * day, 9, 0), (-7 * day + 600, 5, 0), (-2 * day, 4, 0), (0, -1, 1), (0, 2, 0)):
+        event(timed, second, value, key)
+        if value == 4:
+            tick(timed)
+    for _ in range(2):
+        assert rows(timed, "SELECT * FROM calls") == [(0, 4, 9)]
+        assert rows(timed, "SELECT * FROM daily") == [(0, 1, 2)]
+        assert rows(timed, "SELECT * FROM weekly") == [(5, 0)]
+        assert rows(timed, "SELECT * FROM of_day") == [(1, 1)]
+        assert rows(timed, "VERIFY VIEW weekly") == [(1, 0, 0)]
+        timed = open_pond()
+        assert pane_state(timed, "daily") is pane_state(timed, "weekly")
+
+
+def test_what_continuous_views_read_is_not_replaced(timed: Pond) -> None:
+    timed.execute("CREATE VIEW recent WITH (max_age = '1 day') AS SELECT * FROM s")
+    timed.execute("CREATE VIEW calls AS SELECT k, count(*) FROM recent GROUP BY k")
+    timed.execute("CREATE VIEW hourly WITH (max_age = '1 hour') AS SELECT * FROM calls")
+    for view, query in (("recent", "SELECT * FROM s"), ("calls", "SELECT k, count(*) FROM s GROUP BY k")):
+        with pytest.raises(MillpondError, match=f'replacing view "{view}", which continuous views read, is not') as why:
+            timed.execute(f"CREATE OR REPLACE VIEW {view} WITH (max_age = '2 days') AS {query}")
+        assert why.value.sqlstate == "0A000"
+    with pytest.raises(MillpondError, match="cannot drop view calls because other objects depend on it"):
+        timed.execute("DROP VIEW calls")
 
 
 def test_windows_that_slide_differently_share_panes(timed: Pond, open_pond: Callable[[], Pond]) -> None:
