@@ -16,7 +16,7 @@ from pyspark.serializers import NoOpSerializer
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.util import _load_from_socket
 
-from millpond.spark.runner import Frame, Runner
+from millpond.spark.runner import Frame, Runner, of_nullable
 
 _SHORT = 4096
 """Bytes that a call answers at once. Longer answers are sent in parts, and wait for their receipt; what takes them is a
@@ -62,7 +62,7 @@ class KeptJob:
         if "Shuffle" in batches.toDebugString():
             return None
         schema = to_arrow_schema(frame.dataframe.schema, error_on_duplicated_field_names_in_struct=True, timezone="UTC")
-        return cls(runner, dataset, batches.toJavaRDD(), schema)
+        return cls(runner, dataset, batches.toJavaRDD(), of_nullable(schema))
 
     def collect(self, tag: str) -> pa.Table:
         """All rows, as Arrow."""

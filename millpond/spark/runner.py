@@ -108,7 +108,8 @@ class Frame:
     def collect(self) -> pa.Table:
         """All rows, as Arrow."""
         with self._runner.job(self._tag):
-            return self.dataframe.toArrow()
+            rows = self.dataframe.toArrow()
+        return pa.Table.from_arrays(rows.columns, schema=of_nullable(rows.schema))
 
     def write(
         self, directory: Path, *, once_per: Sequence[str] = (), buckets: int = 0, keys: Sequence[str] = ()
@@ -279,6 +280,16 @@ class Runner:
         if given.row_ids:
             types += [(FILE_COLUMN, "STRING"), (ROW_COLUMN, "BIGINT")]
         return self.session.range(0).selectExpr(*(f"CAST(NULL AS {kind}) AS {quote(name)}" for name, kind in types))
+
+
+def of_nullable(schema: pa.Schema) -> pa.Schema:
+    """A schema whose columns may all be NULL. Spark knows of some that they never are, but of others when it computes
+    the same in another way; and rows of both ways have to fit together.
+
+    >>> of_nullable(pa.schema([pa.field("a", pa.int64(), nullable=False)])).field("a").nullable
+    True
+    """
+    return pa.schema([field.with_nullable(True) for field in schema])
 
 
 def changeable(given: Input) -> Input:

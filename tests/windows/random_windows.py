@@ -9,7 +9,7 @@ from random import Random
 from typing import Literal
 
 Unit = Literal["rows", "event", "arrival"]
-Kind = Literal["tumble", "hop", "landmark"]
+Kind = Literal["tumble", "hop", "landmark", "age"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 DELAY_S = 20
@@ -47,6 +47,12 @@ JOINS = (
 """Windows that are joined: `u` may be another window than `w`, `t` is the same one."""
 
 
+GROUPED = tuple(
+    one for one in QUERIES if ("GROUP BY" in one or "count" in one) and "{start}" not in one and "{end}" not in one
+)
+"""Those that a view without windows can have, whose rows grow too old."""
+
+
 @dataclass(frozen=True)
 class Row:
     """A tuple of a stream as the judge knows it."""
@@ -69,7 +75,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class RandomWindow:
-    """A window, in rows or microseconds."""
+    """A window, in rows or microseconds. One of an age has what is younger than its size, and goes on by its slide."""
 
     kind: Kind
     unit: Unit
@@ -78,6 +84,8 @@ class RandomWindow:
 
     def call(self, stream: str, alias: str) -> str:
         """The window in FROM."""
+        if self.kind == "age":
+            return f"{stream} {alias}"
         sizes = [self.size] if self.kind != "hop" else [self.slide, self.size]
         written = [str(one) if self.unit == "rows" else f"INTERVAL '{one} microseconds'" for one in sizes]
         column = ["arrival_timestamp"] if self.unit == "arrival" else []
@@ -88,6 +96,9 @@ class RandomWindow:
     ) -> list[tuple[int, int]]:
         """The bounds of the windows that a view shows, by the words of the documentation. Those of several streams are
         complete when they are in each, and begin with the first row of their `own` one."""
+        if self.kind == "age":
+            start = micros(now) // self.slide * self.slide - -(-self.size // self.slide) * self.slide
+            return [(start, micros(now) + 1)]
         axes = [[one for one in (self.place(row) for row in rows) if one is not None] for rows in streams]
         if not all(axes):
             return []
@@ -116,7 +127,7 @@ class RandomWindow:
 @dataclass(frozen=True)
 class RandomView:
     """A view over one window of the stream `s`, or windows of the streams `s` and `r`: the same, or an `other` one of
-    `r`."""
+    `r`. With `apart`, one of an age is over a view that has all rows."""
 
     name: str
     window: RandomWindow
@@ -125,6 +136,7 @@ class RandomView:
     early: bool
     mode: str = "incremental"
     other: RandomWindow | None = None
+    apart: bool = False
 
     @property
     def two_streams(self) -> bool:
@@ -133,14 +145,24 @@ class RandomView:
     @property
     def is_default(self) -> bool:
         """Whether the query alone shows the same."""
-        return self.retain == 1 and not self.early
+        return self.retain == 1 and not self.early and self.window.kind != "age"
 
     @property
     def statement(self) -> str:
         given = {"start": "window_start", "end": "window_end", "w": self.window.call("s", "w")}
         text = self.query.format(**given, u=(self.other or self.window).call("r", "u"), t=self.window.call("s", "t"))
+        if self.window.kind == "age":
+            return self._of_an_age(text)
         early = ", early" if self.early else ""
         return f"CREATE VIEW {self.name} WITH (retain = {self.retain}{early}, window_mode = {self.mode}) AS {text}"
+
+    def _of_an_age(self, text: str) -> str:
+        """The statements that make a view of a query over its streams."""
+        age, step = (f"{one // 1000}ms" for one in (self.window.size, self.window.slide))
+        made = f"CREATE VIEW {self.name} WITH (max_age = '{age}', step = '{step}') AS"
+        if not self.apart:
+            return f"{made} {text}"
+        return f"CREATE VIEW {self.name}_all AS {text}; {made} SELECT * FROM {self.name}_all"
 
     def evaluations(self, streams: dict[str, list[Row]], now: datetime) -> list[Evaluation]:
         """The windows that the view shows."""
@@ -172,7 +194,7 @@ class RandomView:
         """The tids of those rows of `s` all of whose windows were not shown any more when they came."""
         found: list[int] = []
         high: int | None = None
-        for row in rows:
+        for row in rows if self.window.kind != "age" else ():
             place = self.window.place(row)
             if place is None or self.window.unit != "event":
                 continue
@@ -209,7 +231,7 @@ def micros(moment: datetime) -> int:
 
 def random_view(random: Random, number: int) -> RandomView:
     unit: Unit = random.choice(["rows", "event", "arrival"])
-    kind: Kind = random.choice(["tumble", "hop", "hop", "landmark"])
+    kind: Kind = random.choice(["tumble", "hop", "hop", "landmark", "age"])
     length = 1 if unit == "rows" else 1_000_000
     size = random.choice([7, 10, 24, 60]) * length
     slide = random.choice([1, 3, 5, 12, 40]) * length if kind == "hop" else size
@@ -219,6 +241,12 @@ def random_view(random: Random, number: int) -> RandomView:
         query = QUERIES[0]  # rows of two streams are numbered apart, and landmarks are reached apart
     if kind == "landmark":
         return RandomView(f"w{number}", window, query, 1, early=False)
+    if kind == "age":
+        window = RandomWindow(
+            kind, "event", random.choice([1, 3, 5]) * 1_000_000, random.choice([7, 20, 60]) * 1_000_000
+        )
+        query, apart = random.choice(GROUPED), random.random() < 0.5
+        return RandomView(f"w{number}", window, query, 1, early=False, apart=apart)
     early = "{u}" not in query and random.random() < 0.3
     mode = random.choice(["auto", "auto", "incremental", "reevaluate"])
     other = None

@@ -248,6 +248,13 @@ def test_slides_that_are_over_are_computed_together_and_told_one_by_one(timed: P
     assert max(runs.values()) < len(slides) / 10
 
 
+def test_windows_that_were_computed_together_are_shown_beside_one_computed_alone(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v WITH (retain = 3) AS SELECT k, window_start, count(*) FROM TUMBLE(s, 2) GROUP BY k")
+    for first, last, shown in ((0, 6, (0, 2, 4)), (6, 8, (2, 4, 6))):
+        timed.insert("s", [(0, value, None) for value in range(first, last)])
+        assert rows(timed, "SELECT * FROM v") == [(0, start, 2) for start in shown]
+
+
 def test_a_slide_of_many_rows_brings_no_others_along(timed: Pond, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames_query, "ROWS_MAX", 99)
     timed.execute("CREATE VIEW v AS SELECT k, sum(v) FROM HOP(s, 10, 50) GROUP BY k")
