@@ -76,7 +76,7 @@ def test_what_fails_for_another_reason_is_tried_again(pond: Pond, monkeypatch: p
     monkeypatch.setattr(Catalog, "commit_query", failing)
     for first in range(0, 40, 10):
         pond.insert("s", numbers(first, first + 10))
-    caught_up(pond, "q")
+        caught_up(pond, "q")  # so that there are several chunks, of which two fail
     assert not failures
     assert pond.execute("SELECT v FROM t ORDER BY tid").fetchall() == [(v,) for v in range(40)]
 
