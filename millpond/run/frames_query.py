@@ -167,8 +167,11 @@ class FramesQuery:
         kept = KeptParts(self._store, parts, member.schema, member.keys, member.select)
         given = (member.grouping, kept, several.chunks[grouping.name], self._statics)
         source = Merge(runner.buckets, self._texts, self._repeated, *given).unmerged()
-        life = self._frames_of(member.grouping.keys[-1].name, several.numbers)
-        return QueryInput(self._merge_text(grouping, source.text, life), source.inputs)
+        pane = member.grouping.keys[-1].name
+        # Rows whose time nobody knows are in no window; ticks leave them out.
+        placed = f"SELECT * FROM ({source.text}) WHERE {pane} IS NOT NULL"
+        life = self._frames_of(pane, several.numbers)
+        return QueryInput(self._merge_text(grouping, placed, life), source.inputs)
 
     def _paired(self, grouping: Grouping, several: SeveralFrames, pairs: WindowPairs) -> QueryInput:
         """The state of pairs for each of the frames."""

@@ -9,8 +9,11 @@ from random import Random
 from typing import Literal
 
 Unit = Literal["rows", "event", "arrival"]
-Kind = Literal["tumble", "hop", "landmark", "age"]
+Kind = Literal["tumble", "hop", "landmark", "age", "last"]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+KEYS = 4
+"""Keys of the rows: 0, 1 and so on."""
 
 DELAY_S = 20
 """How late a row of the streams may be."""
@@ -47,10 +50,11 @@ JOINS = (
 """Windows that are joined: `u` may be another window than `w`, `t` is the same one."""
 
 
-GROUPED = tuple(
-    one for one in QUERIES if ("GROUP BY" in one or "count" in one) and "{start}" not in one and "{end}" not in one
-)
-"""Those that a view without windows can have, whose rows grow too old."""
+UNBOUND = tuple(one for one in QUERIES if "{start}" not in one and "{end}" not in one)
+"""Those that do not ask for a window's bounds."""
+
+GROUPED = tuple(one for one in UNBOUND if "GROUP BY" in one or "count" in one)
+"""Of these, what a view without windows can have, whose rows grow too old."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,8 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class RandomWindow:
-    """A window, in rows or microseconds. One of an age has what is younger than its size, and goes on by its slide."""
+    """A window, in rows or microseconds. One of an age has what is younger than its size, and goes on by its slide; the
+    last kind has so many rows of each key."""
 
     kind: Kind
     unit: Unit
@@ -86,6 +91,8 @@ class RandomWindow:
         """The window in FROM."""
         if self.kind == "age":
             return f"{stream} {alias}"
+        if self.kind == "last":
+            return f"LAST({stream}, {self.size} PARTITION BY k) {alias}"
         sizes = [self.size] if self.kind != "hop" else [self.slide, self.size]
         written = [str(one) if self.unit == "rows" else f"INTERVAL '{one} microseconds'" for one in sizes]
         column = ["arrival_timestamp"] if self.unit == "arrival" else []
@@ -145,7 +152,7 @@ class RandomView:
     @property
     def is_default(self) -> bool:
         """Whether the query alone shows the same."""
-        return self.retain == 1 and not self.early and self.window.kind != "age"
+        return self.retain == 1 and not self.early and self.window.kind not in ("age", "last")
 
     @property
     def statement(self) -> str:
@@ -153,6 +160,8 @@ class RandomView:
         text = self.query.format(**given, u=(self.other or self.window).call("r", "u"), t=self.window.call("s", "t"))
         if self.window.kind == "age":
             return self._of_an_age(text)
+        if self.window.kind == "last":
+            return f"CREATE VIEW {self.name} AS {text}"
         early = ", early" if self.early else ""
         return f"CREATE VIEW {self.name} WITH (retain = {self.retain}{early}, window_mode = {self.mode}) AS {text}"
 
@@ -167,6 +176,11 @@ class RandomView:
     def evaluations(self, streams: dict[str, list[Row]], now: datetime) -> list[Evaluation]:
         """The windows that the view shows."""
         own = {name: streams[name] for name in (("s", "r") if self.two_streams else ("s",))}
+        if self.window.kind == "last":
+            newest = {
+                row.tid for key in range(KEYS) for row in [one for one in own["s"] if one.k == key][-self.window.size :]
+            }
+            return [Evaluation(self.query.format(w="win_s w"), {"s": [row for row in own["s"] if row.tid in newest]})]
         place = list(own).index("r") if self.most_frequent is self.other else 0
         shown = self.most_frequent.shown(list(own.values()), now, self.retain, early=self.early, own=place)
         return [self._evaluation(own, bounds) for bounds in shown]
@@ -194,7 +208,7 @@ class RandomView:
         """The tids of those rows of `s` all of whose windows were not shown any more when they came."""
         found: list[int] = []
         high: int | None = None
-        for row in rows if self.window.kind != "age" else ():
+        for row in rows if self.window.kind not in ("age", "last") else ():
             place = self.window.place(row)
             if place is None or self.window.unit != "event":
                 continue
@@ -231,7 +245,7 @@ def micros(moment: datetime) -> int:
 
 def random_view(random: Random, number: int) -> RandomView:
     unit: Unit = random.choice(["rows", "event", "arrival"])
-    kind: Kind = random.choice(["tumble", "hop", "hop", "landmark", "age"])
+    kind: Kind = random.choice(["tumble", "hop", "hop", "landmark", "age", "last"])
     length = 1 if unit == "rows" else 1_000_000
     size = random.choice([7, 10, 24, 60]) * length
     slide = random.choice([1, 3, 5, 12, 40]) * length if kind == "hop" else size
@@ -241,6 +255,9 @@ def random_view(random: Random, number: int) -> RandomView:
         query = QUERIES[0]  # rows of two streams are numbered apart, and landmarks are reached apart
     if kind == "landmark":
         return RandomView(f"w{number}", window, query, 1, early=False)
+    if kind == "last":
+        query = random.choice([one for one in UNBOUND if "{u}" not in one])
+        return RandomView(f"w{number}", RandomWindow(kind, "rows", 1, random.choice([1, 3, 10])), query, 1, early=False)
     if kind == "age":
         window = RandomWindow(
             kind, "event", random.choice([1, 3, 5]) * 1_000_000, random.choice([7, 20, 60]) * 1_000_000

@@ -14,7 +14,7 @@ from millpond import Pond
 from millpond.run import measured_mode
 from tests.windows.judge import Judge, JudgedView, comparable
 from tests.windows.random_sessions import RandomSessions, random_sessions
-from tests.windows.random_windows import RandomView, Row, micros, random_view
+from tests.windows.random_windows import KEYS, RandomView, Row, micros, random_view
 
 ROUNDS = 8
 VIEWS = 25
@@ -60,7 +60,7 @@ class World:
             late = random.choice([0, 0, 1, 5, 19]) if random.random() < 0.95 else random.randint(20, 200)
             at = None if random.random() < 0.02 else self.now - timedelta(seconds=late)
             value = round(random.uniform(-5, 5), 2)
-            rows.append(Row(len(rows), random.randint(0, 3), random.randint(0, 99), value, at, self.now))
+            rows.append(Row(len(rows), random.randrange(KEYS), random.randint(0, 99), value, at, self.now))
             self.pond.insert(stream, [(rows[-1].k, rows[-1].v, value, at)])
             self.now += timedelta(microseconds=random.choice([0, 1, 200_000, 1_000_000]))
 

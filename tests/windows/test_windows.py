@@ -80,6 +80,12 @@ def test_rows_without_a_time_are_in_no_window(timed: Pond) -> None:
     assert rows(timed, "SELECT * FROM v") == [(2,)]
 
 
+def test_rows_without_a_time_are_in_none_of_several_windows(timed: Pond) -> None:
+    timed.execute("CREATE VIEW v WITH (retain = 3) AS SELECT DISTINCT k FROM TUMBLE(s, INTERVAL '1 minute')")
+    timed.execute(f"INSERT INTO s VALUES (1, 1, '{at(0)}'), (2, 1, NULL), (3, 1, '{at(65)}'), (4, 1, '{at(185)}')")
+    assert rows(timed, "SELECT * FROM v") == [(1,), (3,)]
+
+
 def test_the_youngest_of_several_ages_counts(timed: Pond) -> None:
     timed.execute(
         "CREATE VIEW recent WITH (max_age = '1 hour') AS SELECT * FROM s WHERE at > now() - interval '2 hours'"
