@@ -31,8 +31,8 @@ bench: setup ## a benchmark (NAME=ingest, aim-views, simple-view, datacell, line
 crash: setup ## the crash tests with 500 kills
 	@MILLPOND_CRASH_KILLS=$${MILLPOND_CRASH_KILLS:-500} $(RUN) pytest --timeout=0 tests/crash $(ARGS)
 
-fuzz: setup ## random queries against PostgreSQL, random views against one-shot answers (N=3000)
-	@MILLPOND_FUZZ_CASES=$(or $(N),3000) $(RUN) pytest --timeout=0 tests/spark/test_against_postgres.py tests/views/test_fuzz.py tests/queries/test_random_queries.py $(ARGS)
+fuzz: setup ## random queries against PostgreSQL, random views and windows against one-shot answers (N=3000)
+	@MILLPOND_FUZZ_CASES=$(or $(N),3000) $(RUN) pytest --timeout=0 tests/spark/test_against_postgres.py tests/views/test_fuzz.py tests/windows/test_fuzz.py tests/queries/test_random_queries.py $(ARGS)
 
 fuzz-wire: setup ## malformed sessions against a server (N=1000000 messages, MILLPOND_FUZZ_SEED=7)
 	@MILLPOND_FUZZ_MESSAGES=$(or $(N),1000000) $(RUN) pytest --timeout=0 -s tests/clients/test_fuzz_wire.py $(ARGS)

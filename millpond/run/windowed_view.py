@@ -141,7 +141,14 @@ class WindowedView(ContinuousView):
     def ranges_of(self, answer: Answer) -> list[dict[str, tuple[int, int]]]:
         """From where to where the windows go that an answer shows, by their aliases."""
         _, shown, _ = cast("tuple[object, list[Frame], object]", answer.token)
-        return [{self.windows[name].alias: self.windows[name].bounds(frame[name]) for name in frame} for frame in shown]
+        aliases = {
+            one.name: [line.window.alias for line in one.pipelines if line.window is not None]
+            for one in self.plan.groupings
+        }
+        return [
+            {alias: self.windows[name].bounds(number) for name, number in frame.items() for alias in aliases[name]}
+            for frame in shown
+        ]
 
     def slide_after(self, slide: int | None) -> int | None:
         """The slide that comes after one, or is the first of all; None if there is none. Those that are forgotten are

@@ -1,9 +1,14 @@
-"""Random windows over random streams, cut, read, ticked and restarted at random, beside DuckDB on the same rows."""
+"""Random windows over random streams, cut, read, ticked and restarted at random, beside DuckDB on the same rows.
+
+MILLPOND_FUZZ_CASES sets how many views there are (200, and some sessions), MILLPOND_FUZZ_SEED which ones.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from pathlib import Path
 from random import Random
 
@@ -16,12 +21,17 @@ from tests.windows.judge import Judge, JudgedView, comparable
 from tests.windows.random_sessions import RandomSessions, random_sessions
 from tests.windows.random_windows import KEYS, RandomView, Row, micros, random_view
 
-ROUNDS = 8
+CASES = int(os.environ.get("MILLPOND_FUZZ_CASES", "200"))
+FIRST_SEED = 1000 * int(os.environ.get("MILLPOND_FUZZ_SEED", "0"))
 VIEWS = 25
 VERIFIED = 3
-SESSION_ROUNDS = 3
 SESSION_VIEWS = 15
 STEPS = 4
+
+SEEDS = range(FIRST_SEED, FIRST_SEED + ceil(CASES / VIEWS))
+SESSION_SEEDS = range(FIRST_SEED, FIRST_SEED + ceil(CASES / 75))
+"""One for each round of views, which share a pond."""
+
 START = datetime(2024, 2, 28, 23, 59, 30, tzinfo=UTC)
 KINDS = {0: "zero", 1: "one", 2: "two"}
 
@@ -104,7 +114,7 @@ def world(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("world", "seed"), [(seed, seed) for seed in range(ROUNDS)], indirect=["world"])
+@pytest.mark.parametrize(("world", "seed"), [(seed, seed) for seed in SEEDS], indirect=["world"])
 def test_windows_are_their_queries_over_their_rows(world: World, seed: int) -> None:
     random = Random(1000 + seed)
     views = [random_view(random, number) for number in range(VIEWS)]
@@ -114,7 +124,7 @@ def test_windows_are_their_queries_over_their_rows(world: World, seed: int) -> N
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("world", "seed"), [(seed, seed) for seed in range(SESSION_ROUNDS)], indirect=["world"])
+@pytest.mark.parametrize(("world", "seed"), [(seed, seed) for seed in SESSION_SEEDS], indirect=["world"])
 def test_sessions_are_their_queries_over_their_rows(world: World, seed: int) -> None:
     random = Random(2000 + seed)
     views = [random_sessions(random, number) for number in range(SESSION_VIEWS)]

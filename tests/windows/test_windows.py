@@ -156,6 +156,21 @@ def test_views_of_several_ages_over_one_view_share_its_panes(timed: Pond, open_p
         assert pane_state(timed, "daily") is pane_state(timed, "weekly")
 
 
+def test_a_view_over_windows_of_two_streams_in_one_grouping_is_verified(timed: Pond) -> None:
+    timed.execute("CREATE STREAM r (k int, v int, at timestamptz) WITH (timestamp = at)")
+    both = "SELECT k, sum(v) FROM (SELECT k, v FROM {s} a UNION ALL SELECT k, -v FROM {r} b) x GROUP BY k"
+    timed.execute(f"CREATE VIEW aged WITH (max_age = '1 hour') AS {both.format(s='s', r='r')}")
+    hop = "HOP({0}, INTERVAL '10 s', INTERVAL '20 s')"
+    timed.execute(f"CREATE VIEW hopping AS {both.format(s=hop.format('s'), r=hop.format('r'))}")
+    for second in (-4000, 1, 12, 31):
+        event(timed, second, second)
+        timed.execute(f"INSERT INTO r VALUES (0, 1, '{at(second)}')")
+    assert rows(timed, "SELECT * FROM aged") == [(0, 1 + 12 + 31 - 3)]
+    assert rows(timed, "VERIFY VIEW aged") == [(1, 0, 0)]
+    assert rows(timed, "SELECT * FROM hopping") == [(0, 1 + 12 - 2)]
+    assert rows(timed, "VERIFY VIEW hopping") == [(1, 0, 0)]
+
+
 def test_what_continuous_views_read_is_not_replaced(timed: Pond) -> None:
     timed.execute("CREATE VIEW recent WITH (max_age = '1 day') AS SELECT * FROM s")
     timed.execute("CREATE VIEW calls AS SELECT k, count(*) FROM recent GROUP BY k")
