@@ -24,6 +24,7 @@ from millpond.errors import MillpondError
 from millpond.plan.pipelines import Grouping
 from millpond.run.adaptive_chunks import AdaptiveChunks
 from millpond.run.axis import Places
+from millpond.run.frame_results import FrameResults
 from millpond.run.frames import Frame, Reach, Shows, driver_of, frames, go_by_number, reach_of
 from millpond.run.frames_query import FRAMES_MAX, FramesQuery
 from millpond.run.lifetimes import Lifetime
@@ -48,20 +49,8 @@ from millpond.stream_window import AsOfNow, CalendarWindow, StreamWindow
 SLIDES_KEPT = 256
 """Slides that whoever follows a view may be behind; it gets the newest then."""
 
-RESULTS_KEPT = 2 * FRAMES_MAX
-"""Results of slides that are not shown now, which a view that is followed and read may ask for in turn."""
-
 _OF_DATA = ("21", "22")
 """Classes of errors that lie in the rows of a window."""
-
-
-@dataclass(frozen=True)
-class _Result:
-    """What was computed of a frame, from all tuples before `ends` and tables as `token` says."""
-
-    ends: Mapping[int, int]
-    token: object
-    rows: pa.Table
 
 
 @dataclass
@@ -76,7 +65,6 @@ class WindowedView(ContinuousView):
     followers: int = 0
     late_rows: dict[str, int] = field(default_factory=dict)
     _slid: tuple[int, int] | None = None
-    _results: dict[tuple[int, ...], _Result] = field(default_factory=dict)
     _bounds: dict[str, datetime | int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,6 +72,7 @@ class WindowedView(ContinuousView):
         sliding = {name: one for name, one in self.windows.items() if not isinstance(one, AsOfNow)}
         self._driver = driver_of(sliding) if sliding else None
         self._store = PartStore(self.scratch / f"windows-{self.relation.oid}", durable=False)
+        self._results = FrameResults(self.states, self.windows)
         self.pairs = self._open_pairs()
         self._frames_query = FramesQuery.of(self.plan, self.statics, self.members, self.texts.name(), self.scratch)
         for name, state in self._pane_states().items():
@@ -259,7 +248,7 @@ class WindowedView(ContinuousView):
             if last is not None and last.token == (look.ends, look.shown, token) and not look.is_stale:
                 return last
             slid = self._note_slide(look, time.perf_counter() - began)
-            self._forget_results(look)
+            self._results.forget(look.shown)
             made = self._made(look, token)
             if up_to is None:
                 self._answer = made
@@ -279,11 +268,11 @@ class WindowedView(ContinuousView):
                 held.close()
                 look = self._look(held, token, up_to, ahead=ahead)
             for frame, rows in self._evaluate(runner, tag, live, look, held):
-                self._results[_key(frame)] = _Result(look.ends, token, rows)
+                self._results.keep(frame, rows, look.ends, token)
         return look
 
     def _made(self, look: Look, token: object) -> Answer:
-        tables = [self._results[_key(frame)].rows for frame in look.shown]
+        tables = self._results.of(look.shown)
         rows = pa.concat_tables(tables) if tables else self._no_rows()
         slide = look.shown[-1][self._driver] if look.shown and self._driver and self.slides else None
         return Answer((look.ends, look.shown, token), rows, time.time(), look.ends, slide)
@@ -302,12 +291,6 @@ class WindowedView(ContinuousView):
                 self.on_chosen(self.record)
         self._slid = (slide, ends)
         return True
-
-    def _forget_results(self, look: Look) -> None:
-        """Results that are shown now, or were a few slides ago, are kept."""
-        shown = {_key(frame) for frame in look.shown}
-        for key in [one for one in self._results if one not in shown][: -RESULTS_KEPT or None]:
-            del self._results[key]
 
     def _look(self, held: ExitStack, token: object, up_to: int | None, *, ahead: bool) -> Look:
         """All states at one moment, which windows to show then, and what has to be computed of them."""
@@ -359,20 +342,7 @@ class WindowedView(ContinuousView):
         return Wanted(frame, panes, self.pairs.look(range(number, number + 1), spans))
 
     def _is_current(self, frame: Frame, ends: Mapping[int, int], token: object) -> bool:
-        """Whether nothing arrived, since the result of a frame was computed, that it should have."""
-        result = self._results.get(_key(frame))
-        if result is None or result.token != token or self.plan.reads_clock:
-            return False
-        for name, state in self.states.items():
-            if not isinstance(state, PaneState):
-                if any(result.ends[oid] != ends[oid] for oid in state.record.offsets):
-                    return False
-            elif any(
-                axis.changed_since(result.ends[oid], *self.windows[name].bounds(frame[name]))
-                for oid, axis in state.axes.items()
-            ):
-                return False
-        return True
+        return not self.plan.reads_clock and self._results.is_current(frame, ends, token)
 
     def _panes(self, name: str, frame: Frame, seen: Seen, held: ExitStack) -> Panes:
         window, state = self.windows[name], self._pane_states()[name]
@@ -452,7 +422,3 @@ class WindowedView(ContinuousView):
 
     def _constant(self, name: str) -> datetime | date | str | int | None:
         return self._bounds[name] if name in self._bounds else super()._constant(name)
-
-
-def _key(frame: Frame) -> tuple[int, ...]:
-    return tuple(frame.values())
